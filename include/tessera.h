@@ -183,8 +183,8 @@ TSR_API tsr_context *tsr_context_use(tsr_context *context);
  * INTERRUPTED. From any thread, and safe in a signal handler. */
 TSR_API void tsr_context_stop(tsr_context *context);
 
-/* Takes the request back. tsr_train does so when it ends; a tsr_run leaves it, since there may be
- * others in the context. */
+/* Takes the request back. tsr_train, tsr_sweep, tsr_tickets and tsr_reproduce do so when they end; a
+ * tsr_run leaves it, since there may be others in the context. */
 TSR_API void tsr_context_clear_stop(tsr_context *context);
 
 /* ---- Memory ------------------------------------------------------------------------------- */

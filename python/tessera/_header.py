@@ -932,7 +932,7 @@ SAID = {
     'tsr_context_destroy': 'Only when no run is in it any more. What was made in it (configs, models) may live on and is\nfreed as usual. Other threads that use it must switch to another context first. NULL is fine.',
     'tsr_context_use': "From now on this thread's calls belong to it. Returns the one before, to go back to.",
     'tsr_context_stop': 'Asks the run that is in the context to save and stop after the step it is in; it then ends with\nINTERRUPTED. From any thread, and safe in a signal handler.',
-    'tsr_context_clear_stop': 'Takes the request back. tsr_train does so when it ends; a tsr_run leaves it, since there may be\nothers in the context.',
+    'tsr_context_clear_stop': 'Takes the request back. tsr_train, tsr_sweep, tsr_tickets and tsr_reproduce do so when they end; a\ntsr_run leaves it, since there may be others in the context.',
     'tsr_context_set_allocator': '',
     'tsr_set_allocator': '',
     'tsr_context_memory_in_use': 'Bytes that a context holds now, and the most it has ever held; without an argument, of the\ncontext that is always there.',

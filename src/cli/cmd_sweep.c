@@ -95,7 +95,7 @@ static void print_refusal(const tsr_doc *s)
         why = tsr_doc_text(tsr_doc_at(outcomes, i), "refused");
     if (why)
         (void)printf("\n%lld of the runs were refused on their way, the first: %s",
-                     (long long)tsr_doc_int(s, "refused"), why);
+                     (long long)tsr_doc_int(s, "refused"), tsr_quote(why));
 }
 
 static void print_best(const tsr_doc *best)

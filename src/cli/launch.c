@@ -6,6 +6,7 @@
 #include "cli/launch.h"
 #include "cli/progress.h"
 #include "cli/string.h"
+#include "cli/training.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -105,15 +106,6 @@ static void pass_on(int number)
         (void)kill((pid_t)child, asked ? SIGTERM : SIGUSR1);
     asked = 1;
     errno = before;
-}
-
-static void catch_signals(void)
-{
-    static const int all[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
-    struct sigaction action = {.sa_handler = pass_on, .sa_flags = SA_RESTART};
-    sigemptyset(&action.sa_mask);
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        (void)sigaction(all[i], &action, NULL);
 }
 
 /* ---- What the ranks say --------------------------------------------------------------------- */
@@ -222,7 +214,8 @@ static bool listen_to(int fd, sieve *s)
 
 /* ---- The child ------------------------------------------------------------------------------ */
 
-static tsr_status start(pid_t *pid, int *from, const cli_words *words)
+/* `mask`: of the signals that the child blocks. */
+static tsr_status start(pid_t *pid, int *from, const cli_words *words, const sigset_t *mask)
 {
     tsr_status st = TSR_OK;
     int end[2] = {-1, -1};
@@ -233,7 +226,8 @@ static tsr_status start(pid_t *pid, int *from, const cli_words *words)
     TSR_CHECK(pipe2(end, O_CLOEXEC) == 0, TSR_RESOURCES, "no pipe: %s", strerror(errno));
     (void)posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     (void)posix_spawn_file_actions_adddup2(&actions, end[1], STDERR_FILENO);
-    (void)posix_spawnattr_setflags(&group, POSIX_SPAWN_SETPGROUP);
+    (void)posix_spawnattr_setflags(&group, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+    (void)posix_spawnattr_setsigmask(&group, mask);
     int error = posix_spawnp(pid, words->word[0], &actions, &group, words->word, environ);
     TSR_CHECK(error == 0, TSR_FAILURE, "%s cannot be started: %s; install openmpi-bin",
               words->word[0], strerror(error));
@@ -282,15 +276,29 @@ static void leave(pid_t pid, int *status, const sieve *s)
         ;
 }
 
+/* Signals wait meanwhile: one that came between mpirun's beginning and the handler's would leave it
+ * behind, or find nobody to pass it on to. */
+static tsr_status start_and_catch(pid_t *pid, int *from, const cli_words *words)
+{
+    sigset_t all, before;
+    (void)sigfillset(&all);
+    (void)sigprocmask(SIG_SETMASK, &all, &before);
+    tsr_status st = start(pid, from, words, &before);
+    if (st == TSR_OK) {
+        child = (sig_atomic_t)*pid;
+        cli_catch(pass_on, SA_RESTART);
+    }
+    (void)sigprocmask(SIG_SETMASK, &before, NULL);
+    return st;
+}
+
 tsr_status cli_launch(int *code, const cli_words *words, const char *token, const cli_far *far)
 {
     tsr_status st = TSR_OK;
     sieve s = {.token = token, .code = -1, .until = INFINITY, .far = far};
     pid_t pid = -1;
     int from = -1, status = 0;
-    TSR_TRY(start(&pid, &from, words));
-    child = (sig_atomic_t)pid;
-    catch_signals();
+    TSR_TRY(start_and_catch(&pid, &from, words));
     if (far->silence > 0)
         s.until = cli_clock() + far->start + far->silence;
     if (!listen_to(from, &s))
@@ -300,6 +308,8 @@ tsr_status cli_launch(int *code, const cli_words *words, const char *token, cons
             ;
     child = 0;
     int own = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    if (asked && own == 128 + SIGUSR1) /* it had not begun to pass it on: no rank was there yet */
+        own = TSR_INTERRUPTED;
     if (!s.over && s.until <= cli_clock()) /* the silence, not our signal, has ended it */
         own = TSR_FAILURE;
     *code = s.code >= 0 ? s.code : own > 0 ? own : TSR_FAILURE; /* the run never came to its end */

@@ -23,10 +23,10 @@ static void on_signal(int number)
     tsr_request_stop();
 }
 
-void cli_catch_signals(void)
+void cli_catch(void (*handler)(int number), int flags)
 {
     static const int all[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1}; /* the last: mpirun's, Slurm's */
-    struct sigaction action = {.sa_handler = on_signal};
+    struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         struct sigaction before;
@@ -34,6 +34,11 @@ void cli_catch_signals(void)
             continue; /* nohup, and a shell's background jobs: they ignore it on purpose */
         (void)sigaction(all[i], &action, NULL);
     }
+}
+
+void cli_catch_signals(void)
+{
+    cli_catch(on_signal, 0);
 }
 
 /* ---- Progress ----------------------------------------------------------------------------- */

@@ -44,6 +44,11 @@ tsr_status cli_train_one(const cli_args *args, tsr_config *config, const tsr_run
 
 /* The parts, for a command of several runs. */
 void cli_catch_signals(void);
+
+/* Gives the signals that mean "save and stop" to a handler, but for those that are ignored: under
+ * nohup the end of the terminal ends nothing. */
+void cli_catch(void (*handler)(int number), int flags);
+
 void cli_show_training(void *context, const tsr_progress *progress); /* context: cli_pace */
 void cli_show_nothing(void *context, const tsr_progress *progress);
 

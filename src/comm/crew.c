@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/stop.h"
 #include "base/text.h"
 
 #include <stdlib.h>
@@ -205,13 +206,27 @@ done:
     return st;
 }
 
-/* May some rank still say hello? */
-static bool somebody_is_missing(tsri_crew *c)
+/* The first rank that may still say hello; 0: there is none. */
+static int first_missing(tsri_crew *c)
 {
     for (int r = 1; r < c->comm->size; r++)
         if (!c->member[r].here && !tsri_comm_dead(c->comm, r))
-            return true;
-    return false;
+            return r;
+    return 0;
+}
+
+/* Nothing has been done yet that would have to be saved. The rank that is missing may hang: nobody
+ * can wait for it to end in order. */
+static tsr_status hear_stop(tsri_crew *c, int missing)
+{
+    tsr_status st = TSR_OK;
+    if (!tsri_stop_asked())
+        return TSR_OK;
+    c->comm->broken = true;
+    TSR_CHECK(false, TSR_INTERRUPTED, "stopped before %s had joined",
+              tsri_comm_name(c->comm, missing));
+done:
+    return st;
 }
 
 tsr_status tsri_crew_gather(tsri_crew *crew, const char *identity, const void *gift, int64_t n)
@@ -219,7 +234,8 @@ tsr_status tsri_crew_gather(tsri_crew *crew, const char *identity, const void *g
     tsr_status st = TSR_OK;
     tsri_frame f = {0};
     double until = tsri_clock() + GATHER;
-    while (somebody_is_missing(crew) && tsri_clock() < until) {
+    for (int missing; (missing = first_missing(crew)) > 0 && tsri_clock() < until;) {
+        TSR_TRY(hear_stop(crew, missing));
         TSR_TRY(tsri_comm_receive(crew->comm, &f, LOOK));
         if (!f.head)
             continue;

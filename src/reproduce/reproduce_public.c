@@ -1,6 +1,7 @@
 /* reproduce_public.c - the papers' figures as programs make them again: a name in, JSON out. */
 #include "base/alloc.h"
 #include "base/sized.h"
+#include "base/stop.h"
 #include "base/text.h"
 #include "io/file.h"
 #include "io/json.h"
@@ -79,6 +80,7 @@ tsr_status tsr_reproduce(char **json, const char *name, const tsr_study_options 
 done:
     tsri_free(path);
     tsri_study_fini(&study);
+    tsri_stop_clear();
     return st;
 }
 
@@ -120,6 +122,7 @@ tsr_status tsr_reproduce_all(const tsr_study_options *options)
     how.say = o.say ? say_on : NULL;
     TSR_TRY(tsri_reproduce_all(&how, o.made ? hand_on : NULL));
 done:
+    tsri_stop_clear();
     return st;
 }
 

@@ -9,6 +9,7 @@
 #include "io/file.h"
 #include "report/png.h"
 #include "reproduce/cells.h"
+#include "train/train.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -294,7 +295,7 @@ tsr_status tsri_study_run(tsr_result *result, tsr_config *config, const char *fo
     o.folder = folder;
     o.init = init;
     o.resume = tsri_file_exists(begun);
-    TSR_TRY(tsr_train(result, config, &o));
+    TSR_TRY(tsri_train(result, config, &o));
 done:
     tsri_free(begun);
     return st;

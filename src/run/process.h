@@ -11,7 +11,7 @@
 #include "net/parcel.h"
 #include "run/position.h"
 
-enum { TSRI_OBSERVERS_MOST = 2 };
+enum { TSRI_OBSERVERS_MOST = 2, TSRI_INIT_TEXT = 9 };
 
 /* How fast it trains on a chip of its own (pace.h). */
 typedef struct tsri_pace {
@@ -24,18 +24,19 @@ typedef struct tsri_pace {
 } tsri_pace;
 
 typedef struct tsri_process {
-    double started;      /* clock */
-    double told;         /* clock of the last progress */
-    int64_t judged;      /* rounds done at the last evaluation; 0: there was none */
-    double judged_loss;  /* mean of the training loss before it */
-    bool entered;        /* what comes before the first round was done; again after a rollback */
-    int64_t sound;       /* rounds done before the one that is being done */
-    int lock;            /* of the folder; -1 = none */
-    bool owns_data;      /* the run's, else the ground's */
-    tsri_tensors *init;  /* the model to start from, until its numbers are read */
-    double round_loss;   /* mean over the steps of the last round, before each */
-    tsri_mean begun;     /* its workers' losses before their first steps */
-    int64_t saved_round; /* of the newest checkpoint saved or loaded; -1 = none */
+    double started;     /* clock */
+    double told;        /* clock of the last progress */
+    int64_t judged;     /* rounds done at the last evaluation; 0: there was none */
+    double judged_loss; /* mean of the training loss before it */
+    bool entered;       /* what comes before the first round was done; again after a rollback */
+    int64_t sound;      /* rounds done before the one that is being done */
+    int lock;           /* of the folder; -1 = none */
+    bool owns_data;     /* the run's, else the ground's */
+    tsri_tensors *init; /* the model to start from, until its numbers are read */
+    char given[TSRI_INIT_TEXT]; /* its checksum; "" = none was given */
+    double round_loss;          /* mean over the steps of the last round, before each */
+    tsri_mean begun;            /* its workers' losses before their first steps */
+    int64_t saved_round;        /* of the newest checkpoint saved or loaded; -1 = none */
 
     tsri_crew *crew;         /* workers in other processes; NULL = all is done here */
     int64_t bytes_collected; /* of stages in other processes: their numbers, out and back */

@@ -32,6 +32,8 @@ typedef struct tsri_run {
     void *scheme_state;
     tsri_text forced; /* what --force let pass so far, one event a line (train/forced.c) */
     char *ticket;     /* of the model it began from: which units of the whole that has, or NULL */
+    char init[TSRI_INIT_TEXT]; /* checksum of that model's numbers; "" = there was none, or of a
+                                  checkpoint that does not say */
 } tsri_run;
 
 /* The plan of a training step of the whole network. */

@@ -9,12 +9,16 @@
 
 #include <math.h>
 
+int64_t tsri_period(const tsri_settings *s, double every)
+{
+    int64_t period = (int64_t)llround(every * s->epoch_rounds);
+    return every > 0 ? (period > 0 ? period : 1) : 0;
+}
+
 bool tsri_due_after(const tsri_settings *s, int64_t round, double every)
 {
-    if (round == s->rounds)
-        return true;
-    int64_t period = (int64_t)llround(every * s->epoch_rounds);
-    return every > 0 && round % (period > 0 ? period : 1) == 0;
+    int64_t period = tsri_period(s, every);
+    return round == s->rounds || (period > 0 && round % period == 0);
 }
 
 bool tsri_due(const tsri_settings *s, int64_t round, const char *key)

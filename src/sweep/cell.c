@@ -18,7 +18,8 @@
 
 #include <math.h>
 
-tsr_status tsri_cell_check(bool *suits, tsr_config *config, const tsri_ground *ground)
+tsr_status tsri_cell_check(bool *suits, uint32_t *data, tsr_config *config,
+                           const tsri_ground *ground)
 {
     tsr_status st = TSR_OK;
     tsri_run run = {.process.lock = -1};
@@ -27,6 +28,7 @@ tsr_status tsri_cell_check(bool *suits, tsr_config *config, const tsri_ground *g
         tsri_config_unread(config, "on_divergence", "a sweep, whose runs have no checkpoints,"));
     TSR_TRY(tsri_run_init_on(&run, config, &options, ground));
     *suits = tsri_space_suits(&run);
+    *data = run.data->hash;
     if (run.settings.scheme->setup)
         TSR_TRY(run.settings.scheme->setup(&run));
 done:

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/pool.h"
 #include "base/stop.h"
+#include "io/crc32c.h"
 #include "sweep/cell.h"
 #include "train/describe.h"
 
@@ -128,9 +129,11 @@ static tsr_status check_cells(bool *suit, crew *c)
     for (int64_t cell = 0; cell < c->sweep->cells; cell++) {
         tsr_config *config = NULL;
         bool suits = false;
+        uint32_t data = 0;
         TSR_TRY(tsri_sweep_config(&config, c->sweep, cell * c->sweep->seeds));
-        st = tsri_cell_check(&suits, config, &dry);
+        st = tsri_cell_check(&suits, &data, config, &dry);
         *suit = *suit && suits;
+        c->sweep->data = tsri_crc32c(c->sweep->data, &data, sizeof data);
         tsr_config_destroy(config);
         if (st != TSR_OK)
             name_the_run(c->sweep, cell * c->sweep->seeds);
@@ -275,6 +278,7 @@ tsr_status tsri_sweep_run(tsri_sweep *sweep, const tsr_config *config,
     if (suit && !options->weights && tsri_backend_is_module(backend->name) &&
         !varies(sweep, "backend"))
         TSR_TRY(go_to_processors(sweep, &backend, &threads));
+    sweep->kernels = tsri_backend_vendor(backend);
     if (options->folder)
         TSR_TRY(tsri_sweep_files_open(&c.files, sweep));
     if (options->progress)
@@ -288,7 +292,6 @@ tsr_status tsri_sweep_run(tsri_sweep *sweep, const tsr_config *config,
 done:
     tsri_sweep_files_close(c.files);
     tsr_data_destroy(c.ground.data);
-    tsri_stop_clear();
     return st;
 }
 

@@ -59,6 +59,8 @@ struct tsri_sweep {
     tsri_grid *grid;            /* [options.grids] */
     int64_t cells, seeds, runs; /* runs = cells x seeds */
     tsri_outcome *outcome;      /* [runs] */
+    uint32_t data;              /* checksum of what all cells are trained and judged on */
+    const char *kernels;        /* what computes them; NULL: nothing is run */
     int64_t done;               /* in all */
     int64_t resumed;            /* of them found in the folder */
     int64_t diverged, refused;

@@ -1,7 +1,8 @@
 /* sweep_files.c - the folder of a sweep.
  *
  *     run.yaml       the run file, resolved
- *     grid.json      keys, values and seeds: with run.yaml all that decides the results
+ *     grid.json      keys, values and seeds: with run.yaml all that decides the results; and what
+ *                    the data and the machine were, so that no table is made of two of either
  *     sweep.jsonl    one line per run, in the order of the runs: always the beginning of the
  *                    finished file
  *     sweep.csv      the same as a table, without curves; written when the sweep ends or is stopped
@@ -20,7 +21,9 @@
 #include "io/json.h"
 #include "io/metrics.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 struct tsri_sweep_files {
@@ -31,6 +34,7 @@ struct tsri_sweep_files {
 
 /* ---- Is it this sweep? -------------------------------------------------------------------- */
 
+/* Up to the last brace, which is left out. */
 static tsr_status describe(tsri_json *w, const tsri_sweep *s)
 {
     tsri_json_begin(w);
@@ -52,6 +56,16 @@ static tsr_status describe(tsri_json *w, const tsri_sweep *s)
     if (s->options.curve_every > 1)
         tsri_json_put_int(w, "curve_every", s->options.curve_every);
     tsri_json_put_bool(w, "weights", s->options.weights);
+    return tsri_json_end(w);
+}
+
+/* And on: what that is done with. */
+static tsr_status describe_making(tsri_json *w, const tsri_sweep *s)
+{
+    char data[16];
+    (void)snprintf(data, sizeof data, "%08" PRIx32, s->data);
+    tsri_json_put_text(w, "data", data);
+    tsri_json_put_text(w, "kernels", s->kernels);
     tsri_json_close(w, '}');
     return tsri_json_end(w);
 }
@@ -74,18 +88,54 @@ done:
     return st;
 }
 
-/* The file holds `text`; it is written when it is not there. */
-static tsr_status same_grid(const tsri_sweep *s, const char *path, const char *text)
+/* The text behind that key; NULL in a file of an older version. */
+static const char *said(const tsri_json_value *file, const char *key)
+{
+    const char *text = NULL;
+    return tsri_json_as_text(tsri_json_get(file, key), &text) ? text : NULL;
+}
+
+/* The file begins with the `n` bytes of `text` that say which sweep it is. *kernels = those that it
+ * was begun with, or NULL; the caller frees them. */
+static tsr_status same_grid(char **kernels, const tsri_sweep *s, const char *path, const char *text,
+                            size_t length)
 {
     tsr_status st = TSR_OK;
-    char *old = NULL;
+    char *old = NULL, here[16];
     int64_t n = 0;
+    tsri_json_value *file = NULL;
     TSR_TRY(tsri_file_read(&old, &n, path, TSRI_SWEEP_MOST));
-    TSR_CHECK(strcmp(old, text) == 0, TSR_USAGE,
-              "%s holds another sweep:\n%s\nnot\n%s\nchoose another folder",
+    bool same = strncmp(old, text, length) == 0;
+    TSR_CHECK(same &&
+                  (strcmp(old + length, "}") == 0 || strncmp(old + length, ",\"data\":", 8) == 0),
+              TSR_USAGE, "%s holds another sweep:\n%s\nnot\n%s\nchoose another folder",
               tsri_quote(s->options.folder), tsri_printable(old, (size_t)n), text);
+    TSR_TRY(tsri_json_parse_own(&file, old, n, tsri_quote(path)));
+    const char *data = said(file, "data"), *made_by = said(file, "kernels");
+    (void)snprintf(here, sizeof here, "%08" PRIx32, s->data);
+    TSR_CHECK(
+        !data || strcmp(data, here) == 0, TSR_USAGE,
+        "%s was begun on other data (checksum %s) than there are now (%s): bring the old data "
+        "back, or choose another folder",
+        tsri_quote(s->options.folder), tsri_quote(data), here);
+    if (made_by)
+        TSR_TRY(tsri_strdup(kernels, made_by));
 done:
+    tsri_json_destroy(file);
     tsri_free(old);
+    return st;
+}
+
+/* A sweep that is done is only told again. */
+static tsr_status same_kernels(const tsri_sweep *s, const char *before)
+{
+    tsr_status st = TSR_OK;
+    TSR_CHECK(
+        !before || strcmp(before, s->kernels) == 0 || s->done == s->runs, TSR_USAGE,
+        "%s was begun with %s but this machine has %s: its table would be made of two kinds of "
+        "numbers; go on there, or choose another folder",
+        tsri_quote(s->options.folder), tsri_quote(before), s->kernels);
+done:
     return st;
 }
 
@@ -103,7 +153,7 @@ done:
     return st;
 }
 
-static tsr_status begin_or_compare(const tsri_sweep *s, const char *jsonl)
+static tsr_status begin_or_compare(char **kernels, const tsri_sweep *s, const char *jsonl)
 {
     tsr_status st = TSR_OK;
     char *run_yaml = NULL, *grid_json = NULL;
@@ -111,6 +161,8 @@ static tsr_status begin_or_compare(const tsri_sweep *s, const char *jsonl)
     TSR_TRY(tsri_path_join(&run_yaml, s->options.folder, "run.yaml"));
     TSR_TRY(tsri_path_join(&grid_json, s->options.folder, "grid.json"));
     TSR_TRY(describe(&grid, s));
+    size_t which = (size_t)grid.text.length;
+    TSR_TRY(describe_making(&grid, s));
     bool begun = tsri_file_exists(run_yaml);
     TSR_CHECK(begun == tsri_file_exists(grid_json) || !begun, TSR_USAGE,
               "%s holds a run that is not a sweep: choose another folder",
@@ -119,8 +171,8 @@ static tsr_status begin_or_compare(const tsri_sweep *s, const char *jsonl)
               "%s is there but no run.yaml beside it: choose another folder, or remove it",
               tsri_quote(jsonl));
     if (begun) {
-        TSR_TRY(same_grid(s, grid_json, grid.text.data));
         TSR_TRY(same_run_file(s, run_yaml));
+        TSR_TRY(same_grid(kernels, s, grid_json, grid.text.data, which));
     } else {
         TSR_TRY(begin(s, run_yaml, grid_json, grid.text.data));
     }
@@ -154,7 +206,7 @@ tsr_status tsri_sweep_files_open(tsri_sweep_files **out, tsri_sweep *sweep)
     tsr_status st = TSR_OK;
     const char *folder = sweep->options.folder;
     tsri_sweep_files *f = NULL;
-    char *jsonl = NULL;
+    char *jsonl = NULL, *kernels = NULL;
     *out = NULL;
     TSR_TRY(tsri_alloc(&f, 1, sizeof *f));
     f->lock = -1;
@@ -163,13 +215,15 @@ tsr_status tsri_sweep_files_open(tsri_sweep_files **out, tsri_sweep *sweep)
     TSR_TRY(tsri_make_folder(folder));
     TSR_TRY(tsri_lock_folder(&f->lock, folder));
     TSR_TRY(tsri_sweep_folder(folder));
-    TSR_TRY(begin_or_compare(sweep, jsonl));
+    TSR_TRY(begin_or_compare(&kernels, sweep, jsonl));
     TSR_TRY(open_lines(f, sweep, jsonl));
+    TSR_TRY(same_kernels(sweep, kernels));
     *out = f;
     f = NULL;
 done:
     tsri_sweep_files_close(f);
     tsri_free(jsonl);
+    tsri_free(kernels);
     return st;
 }
 

@@ -1,6 +1,7 @@
 /* sweep_public.c - a sweep as programs see it: a grid in, JSON out. */
 #include "base/alloc.h"
 #include "base/sized.h"
+#include "base/stop.h"
 #include "io/json.h"
 #include "sweep/sweep.h"
 
@@ -175,5 +176,6 @@ tsr_status tsr_sweep(char **json, const tsr_config *config, const tsr_sweep_opti
 done:
     tsri_json_fini(&w);
     tsri_sweep_fini(&sweep);
+    tsri_stop_clear();
     return st;
 }

@@ -30,7 +30,7 @@ static tsr_status try_goal(const tsri_pipeline *l, tsri_run *run, tsri_share *sh
     TSR_CHECK(goal.measure == TSRI_BY_FILTERS || tsri_config_int(l->config, "ticket.steps") == 1,
               TSR_USAGE, "%s: steps lead to ratios of filters (ticket.ratios), not to %s",
               tsri_config_place(l->config, "ticket.steps"), tsri_measure_name(goal.measure));
-    TSR_TRY(tsri_rewind_check(l->config, tsri_config_int(l->config, "ticket.rewind")));
+    TSR_TRY(tsri_rewind_check(&run->settings, tsri_config_int(l->config, "ticket.rewind")));
     if (tsri_criterion_of_gradients(how.criterion)) /* which units is not asked yet */
         how.criterion = TSRI_SCORE_L2;
     st = tsri_prune_choose(share, &run->store, &how);

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "io/file.h"
 #include "model/evaluation.h"
+#include "train/train.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -97,7 +98,7 @@ tsr_status tsri_pipeline_run(tsr_result *r, const tsri_pipeline *l, const char *
     o.folder = folder;
     o.init = init;
     o.resume = o.resume && tsri_file_exists(begun);
-    TSR_TRY(tsr_train(r, config, &o));
+    TSR_TRY(tsri_train(r, config, &o));
 done:
     tsri_free(begun);
     return st;

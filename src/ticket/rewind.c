@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "io/file.h"
-#include "run/run.h"
+#include "run/when.h"
 #include "subnet/cut.h"
 #include "subnet/take.h"
 #include "ticket/origin.h"
@@ -14,29 +14,48 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Every epoch has to be among those that are saved, and none of them removed. */
-tsr_status tsri_rewind_check(const tsr_config *config, int64_t epoch)
+/* The round after which that epoch was over. */
+static int64_t last_round(const tsri_settings *s, int64_t epoch)
+{
+    return llround((double)epoch * s->epoch_rounds);
+}
+
+/* How many checkpoints are due after that round and up to the end, its own included; 0: it has none
+ * of its own. */
+static int64_t saved_since(const tsri_settings *s, int64_t round, double every)
+{
+    int64_t period = tsri_period(s, every);
+    if (period == 0 || round % period != 0)
+        return 0;
+    return s->rounds / period - round / period + 1 + (s->rounds % period != 0);
+}
+
+/* The round has to be among those that are saved, and its file must not be removed. An epoch is not
+ * always a whole number of rounds: those after which it is saved every epoch may be others. */
+tsr_status tsri_rewind_check(const tsri_settings *s, int64_t epoch)
 {
     tsr_status st = TSR_OK;
-    double every = tsri_config_real(config, "checkpoint.every");
-    int64_t epochs = tsri_config_int(config, "epochs"),
-            keep = tsri_config_int(config, "checkpoint.keep");
+    int64_t epochs = tsri_config_int(s->config, "epochs"),
+            keep = tsri_config_int(s->config, "checkpoint.keep");
     if (epoch <= 0)
         return TSR_OK;
-    TSR_CHECK(tsri_config_int(config, "rounds") == 0 && epoch < epochs, TSR_USAGE,
-              "%s: the run has %lld epochs: rewind to one before its end",
-              tsri_config_place(config, "ticket.rewind"), (long long)epochs);
-    TSR_CHECK(every > 0 && fmod((double)epoch, every) == 0 &&
-                  (double)keep >= ceil((double)epochs / every),
-              TSR_USAGE,
-              "%s: the weights of epoch %lld are those of a checkpoint: set checkpoint.every to 1 "
-              "and checkpoint.keep to %lld or more",
-              tsri_config_place(config, "ticket.rewind"), (long long)epoch, (long long)epochs);
+    int64_t round = last_round(s, epoch);
+    TSR_CHECK(tsri_config_int(s->config, "rounds") == 0 && epoch < epochs && round > 0 &&
+                  round < s->rounds,
+              TSR_USAGE, "%s: the run has %lld epochs: rewind to one before its end",
+              tsri_config_place(s->config, "ticket.rewind"), (long long)epochs);
+    int64_t saved = saved_since(s, round, tsri_config_real(s->config, "checkpoint.every"));
+    int64_t every = saved_since(s, round, 1) > 0 ? 1 : epoch;
+    TSR_CHECK(saved > 0 && saved <= keep, TSR_USAGE,
+              "%s: the weights of epoch %lld are those of a checkpoint, after round %lld of %lld: "
+              "set checkpoint.every to %lld and checkpoint.keep to %lld or more",
+              tsri_config_place(s->config, "ticket.rewind"), (long long)epoch, (long long)round,
+              (long long)s->rounds, (long long)every,
+              (long long)saved_since(s, round, (double)every));
 done:
     return st;
 }
 
-/* The round after which that epoch was over. */
 static tsr_status round_of(int64_t *round, const tsr_model *whole, int64_t epoch)
 {
     tsr_status st = TSR_OK;
@@ -45,7 +64,7 @@ static tsr_status round_of(int64_t *round, const tsr_model *whole, int64_t epoch
     tsr_run_options options = tsr_run_options_default();
     TSR_TRY(tsri_config_copy(&config, whole->config));
     TSR_TRY(tsri_run_describe(&run, config, &options, NULL));
-    *round = llround((double)epoch * run.settings.epoch_rounds);
+    *round = last_round(&run.settings, epoch);
 done:
     tsri_run_fini(&run);
     tsr_config_destroy(config);

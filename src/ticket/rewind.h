@@ -8,6 +8,7 @@
 #define TSRI_REWIND_H
 
 #include "model/model.h"
+#include "run/settings.h"
 
 typedef struct tsri_rewind {
     const char *whole;   /* the pretrained network's file */
@@ -16,9 +17,9 @@ typedef struct tsri_rewind {
     int64_t recalibrate; /* batches that measure the statistics of the ticket with these weights */
 } tsri_rewind;
 
-/* USAGE, with what to set, when a run of that run file would not keep the checkpoint of that
+/* USAGE, with what to set, when a run with these settings would not keep the checkpoint of that
  * epoch. */
-tsr_status tsri_rewind_check(const tsr_config *config, int64_t epoch);
+tsr_status tsri_rewind_check(const tsri_settings *s, int64_t epoch);
 
 /* *out = the pretrained network with the weights of that epoch. The caller destroys it. */
 tsr_status tsri_rewind_whole(tsr_model **out, const tsri_rewind *to);

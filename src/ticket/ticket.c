@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/sized.h"
+#include "base/stop.h"
 #include "ticket/compare.h"
 #include "ticket/finetune.h"
 #include "ticket/pipeline.h"
@@ -167,5 +168,6 @@ tsr_status tsr_tickets(char **json, tsr_config *config, const tsr_run_options *o
 done:
     tsri_json_fini(&w);
     tsri_tickets_fini(&tickets);
+    tsri_stop_clear();
     return st;
 }

@@ -11,6 +11,7 @@
 #include "model/model.h"
 #include "run/observer.h"
 #include "run/rate.h"
+#include "run/when.h"
 #include "train/checkpoint.h"
 #include "train/convert_run.h"
 #include "train/forced.h"
@@ -33,6 +34,9 @@
 /* Of runs that convert their net: what it is, and since which round. */
 #define META_NET       "tessera.net"
 #define META_CONVERTED "tessera.converted"
+
+/* Of runs that began with a model: the checksum of its numbers. */
+#define META_INIT "tessera.init"
 
 static tsr_status checkpoint_path(char **out, const tsri_run *run, int64_t round)
 {
@@ -106,8 +110,21 @@ static tsr_status write_state(tsri_json *w, tsri_run_position *p)
     return tsri_json_end(w);
 }
 
-/* Numbers that are not finite were written as null and keep the value of a fresh run. A position
- * that is refused changes nothing: the checkpoint before may be sound. */
+/* Numbers that are not finite are not in a checkpoint: they are those of a fresh run, whatever run
+ * went back to it or read a newer one first, which was damaged. */
+static void fresh_numbers(tsri_run_position *p)
+{
+    p->recent = (tsri_mean){0};
+    p->first_loss = 0;
+    p->best_score = -INFINITY;
+    p->test_loss = p->test_accuracy = p->test_rmse = NAN;
+    p->train_loss = p->train_accuracy = NAN;
+    p->best_loss = INFINITY;
+    p->ranking_change = NAN;
+    p->stale = p->unlooked = 0; /* which version 0.1 did not write */
+}
+
+/* A position that is refused changes nothing: the checkpoint before may be sound. */
 static tsr_status read_state(tsri_run_position *p, const char *text, int64_t rounds,
                              const char *path)
 {
@@ -116,6 +133,7 @@ static tsr_status read_state(tsri_run_position *p, const char *text, int64_t rou
     tsri_json_value *root = NULL;
     field f[FIELDS];
     fields_of(f, p);
+    fresh_numbers(p);
     TSR_TRY(tsri_json_parse(&root, text, (int64_t)strlen(text), path));
     for (int i = 0; i < FIELDS; i++) {
         const tsri_json_value *v = tsri_json_get(root, f[i].name);
@@ -149,13 +167,16 @@ static void note_best(tsri_run *run)
     }
 }
 
-/* Files of later rounds do not count: they were passed over as damaged when this run was resumed,
- * and would push out the sound ones. */
+/* The newest few stay, and as many of those that were due: one that a stop has added must not push
+ * out one that an undisturbed run would still have, to which a ticket may rewind. Files of later
+ * rounds do not count: they were passed over as damaged when this run was resumed, and would push
+ * out the sound ones. */
 static tsr_status drop_old(const tsri_run *run)
 {
     tsr_status st = TSR_OK;
     char *folder = NULL, **names = NULL;
-    int64_t count = 0, keep = tsri_config_int(run->settings.config, "checkpoint.keep"), newer = 0;
+    int64_t count = 0, keep = tsri_config_int(run->settings.config, "checkpoint.keep");
+    int64_t all = 0, due = 0;
     int64_t target = tsri_rolls_back(&run->settings)
                          ? tsri_rollback_target(&run->settings, run->position.round)
                          : -1;
@@ -163,8 +184,10 @@ static tsr_status drop_old(const tsri_run *run)
     TSR_TRY(tsri_list_folder(&names, &count, folder));
     for (int64_t i = count - 1; i >= 0; i--) {
         int64_t round = round_of(names[i]);
-        if (round < 0 || (round <= run->position.round && newer++ < keep) ||
-            round == run->position.best_round || round == target)
+        bool known = round >= 0 && round <= run->position.round, newest = known && all++ < keep;
+        if (known && tsri_due(&run->settings, round, "checkpoint.every"))
+            newest = due++ < keep || newest;
+        if (round < 0 || newest || round == run->position.best_round || round == target)
             continue;
         char *path = NULL;
         TSR_TRY(tsri_path_join(&path, folder, names[i]));
@@ -238,6 +261,7 @@ static tsr_status write_parcel(tsri_parcel *parcel, const char *path, const tsri
                         {TSRI_META_FORCED, run->forced.length > 0 ? run->forced.data : NULL},
                         {TSRI_META_ROLLBACKS, rollbacks},
                         {TSRI_META_TICKET, run->ticket},
+                        {META_INIT, *run->init ? run->init : NULL},
                         {META_NET, tsri_convert_kind(&run->settings, &run->position)},
                         {META_CONVERTED, run->position.converted < 0 ? NULL : converted}};
     int64_t pairs = 0;
@@ -304,6 +328,22 @@ static tsr_status read_ticket(tsri_run *run, const tsri_tensors *file)
     return ticket ? tsri_strdup(&run->ticket, ticket) : TSR_OK;
 }
 
+/* A command that names a model is of a run that began with it. A run that is over is only told again. */
+static tsr_status same_init(tsri_run *run, const tsri_tensors *file, bool over, const char *path)
+{
+    tsr_status st = TSR_OK;
+    const char *was = tsri_tensors_meta(file, META_INIT), *given = run->process.given;
+    TSR_CHECK(!was || !*given || strcmp(was, given) == 0 || over || run->settings.options.force,
+              TSR_USAGE,
+              "%s is of a run that began with the weights of another model (checksum %s) than the "
+              "one that is given now (%s): give that one, begin in another folder, or add --force "
+              "to go on all the same",
+              path, tsri_quote(was), given);
+    (void)snprintf(run->init, sizeof run->init, "%s", was ? was : "");
+done:
+    return st;
+}
+
 /* A run that converts its net has the one that the checkpoint is of before it is read. */
 static tsr_status choose_net(tsri_run *run, const tsri_tensors *file, const char *path)
 {
@@ -359,6 +399,7 @@ static tsr_status load_one(tsri_run *run, const char *path)
             TSR_TRY(tsri_observers[i]->load(run, file, path));
     bool over = run->position.round >= run->settings.rounds ||
                 tsri_iterate_enough(&run->settings, &run->position); /* nothing is computed */
+    TSR_TRY(same_init(run, file, over, path));
     TSR_CHECK(
         strcmp(kernels, here) == 0 || over || run->settings.options.force, TSR_USAGE,
         "%s was computed by %s but this machine has %s: the numbers would no longer be those of "

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/pieces.h"
 #include "data/source.h"
+#include "io/crc32c.h"
 #include "model/model.h"
 #include "model/whole.h"
 #include "net/grelu.h"
@@ -25,7 +26,9 @@
 #include "train/iterate.h"
 #include "train/rollback.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- Settings ----------------------------------------------------------------------------- */
@@ -192,6 +195,20 @@ done:
     return st;
 }
 
+/* Which numbers a run begins with: it must not be resumed as one that began with others. */
+static void note_init(tsri_run *run)
+{
+    const tsri_tensors *file = run->process.init;
+    uint32_t crc = 0;
+    for (int64_t i = 0; i < file->count; i++) {
+        const tsri_tensor *t = &file->tensor[i];
+        crc = tsri_crc32c(crc, t->name, strlen(t->name) + 1);
+        crc = tsri_crc32c(crc, t->data, (size_t)tsri_tensor_bytes(t));
+    }
+    (void)snprintf(run->process.given, sizeof run->process.given, "%08" PRIx32, crc);
+    memcpy(run->init, run->process.given, sizeof run->init);
+}
+
 /* Opens the model to start from. It says how wide its network is, unless the run file does, and
  * which units of the whole it has; a file of another program says neither. Its numbers are read
  * when there is a network for them (train.c). */
@@ -209,6 +226,7 @@ static tsr_status open_init(tsri_run *run, tsr_config *config)
     TSR_TRY(path ? tsri_tensors_read(&run->process.init, path)
                  : tsri_model_tensors(&run->process.init, model));
     path = path ? path : model->path;
+    note_init(run);
     TSR_TRY(tsri_model_knows(run->process.init, path, run->data));
     const char *ticket = tsri_tensors_meta(run->process.init, TSRI_META_TICKET);
     if (ticket)

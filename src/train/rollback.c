@@ -6,6 +6,7 @@
 #include "model/model.h"
 #include "run/metrics_lines.h"
 #include "run/rate.h"
+#include "run/when.h"
 #include "train/checkpoint.h"
 #include "train/forced.h"
 #include "train/sound.h"
@@ -38,24 +39,8 @@ done:
 
 int64_t tsri_rollback_target(const tsri_settings *s, int64_t round)
 {
-    double every = tsri_config_real(s->config, "checkpoint.every");
-    int64_t period = every > 0 ? (int64_t)llround(every * s->epoch_rounds) : 0;
-    if (every > 0 && period < 1)
-        period = 1;
+    int64_t period = tsri_period(s, tsri_config_real(s->config, "checkpoint.every"));
     return period > 0 ? round - round % period : 0;
-}
-
-/* Numbers of the position that were not finite are not in a checkpoint: they are those of a fresh
- * run. */
-static void fresh_position(tsri_run_position *p)
-{
-    p->recent = (tsri_mean){0};
-    p->first_loss = 0;
-    p->best_score = -INFINITY;
-    p->test_loss = p->test_accuracy = p->test_rmse = NAN;
-    p->train_loss = p->train_accuracy = NAN;
-    p->best_loss = INFINITY;
-    p->ranking_change = NAN;
 }
 
 /* If the file of that round is gone or damaged, an older one is taken, and the rounds in between
@@ -70,7 +55,6 @@ tsr_status tsri_rollback(tsri_run *run, int64_t done)
     TSRI_INFO("%s", tsr_last_error());
     list[count] = (tsri_rollback_entry){.to = to, .round = done + 1};
     TSR_TRY(tsri_diverged_loss(&list[count++].loss, run));
-    fresh_position(&run->position);
     run->settings.options.force =
         true; /* a run of two kinds of kernels has been allowed to be one */
     st = tsri_checkpoint_load_until(run, &found, to);

@@ -238,7 +238,7 @@ static tsr_status begin_in_folder(tsri_run *run, bool *resumed)
         TSR_TRY(run->settings.scheme->assemble(run));
     TSR_TRY(tsri_write_run_file(run));
     TSR_TRY(tsri_forced_tell(run));
-    if (run->settings.auto_backend && run->position.round == 0)
+    if (run->settings.auto_backend && !*resumed) /* the checkpoint of round 0 comes after it */
         TSR_TRY(tsri_event_backend(run));
     TSR_TRY(tsri_event_device(run));
     /* Resuming must not need the file of --init again, and a rollback may go back to the start. */
@@ -316,11 +316,10 @@ static tsr_status train(tsr_result *result, tsr_config *config, const tsr_run_op
 done:
     tsri_run_fini(&run);
     dismiss(crew, st);
-    tsri_stop_clear(); /* the request was for this run */
     return st;
 }
 
-tsr_status tsr_train(tsr_result *result, tsr_config *config, const tsr_run_options *options)
+tsr_status tsri_train(tsr_result *result, tsr_config *config, const tsr_run_options *options)
 {
     tsr_status st = TSR_OK;
     tsr_run_options o;
@@ -333,5 +332,12 @@ tsr_status tsr_train(tsr_result *result, tsr_config *config, const tsr_run_optio
     TSR_TRY(train(&r, config, &o));
     TSR_TRY(TSRI_SIZED_GIVE(result, &r));
 done:
+    return st;
+}
+
+tsr_status tsr_train(tsr_result *result, tsr_config *config, const tsr_run_options *options)
+{
+    tsr_status st = tsri_train(result, config, options);
+    tsri_stop_clear(); /* it was for this run */
     return st;
 }

@@ -13,6 +13,10 @@
 
 #include "run/run.h"
 
+/* tsr_train, but a stop that was asked for stays asked for: one that comes too late for this run ends
+ * the next one of a command that has several. That command clears it at its end. */
+tsr_status tsri_train(tsr_result *result, tsr_config *config, const tsr_run_options *options);
+
 /* All that training refuses, before a folder is touched, so that the same command works once the
  * mistake is fixed. For tsr_train and tsr_check. */
 tsr_status tsri_train_prepare(tsri_run *run);

@@ -29,6 +29,20 @@ expect 0 '"missing":1,"filled":1,"duplicates":0' "$program" data info own.csv --
 expect 0 "sphere is in made" "$program" data make sphere --out made --set data.n=50
 [ -f made/x.npy ] && [ -f made/y_test.npy ] || complain "make left no arrays"
 expect 0 '"train_n":50,"test_n":10' "$program" data info made --json
+# Made again over another set: its test part would be read with this one. Killed between its files: no data without y.npy.
+expect 2 "x_test.npy is of another data set and would be read with this one" "$program" data make own.csv --out made --set data.split=0
+expect 0 '"train_n":50,"test_n":10' "$program" data info made --json
+expect 0 "sphere is in made" "$program" data make sphere --out made --set data.n=30 --set data.test_n=6
+expect 0 '"train_n":30,"test_n":6' "$program" data info made --json
+if strace -o /dev/null true 2>/dev/null; then
+    for n in 1 2 3 4; do
+        { strace -f -qq -o trace -e trace=rename -e "inject=rename:signal=KILL:when=$n" "$program" data make sphere --out made --set data.n=50; } >out 2>&1 || true
+        [ ! -e made/y.npy ] || [ $n = 4 ] || complain "killed at file $n of 4: there is a y.npy"
+        [ -e made/y.npy ] || expect 3 "no y.npy in this folder" "$program" data info made
+    done
+    expect 0 "sphere is in made" "$program" data make sphere --out made --set data.n=50
+    expect 0 '"train_n":50,"test_n":10' "$program" data info made --json
+fi
 expect 2 "say where to" "$program" data make sphere
 expect 2 "list, info, get and make" "$program" data frobnicate
 expect 2 "one name or path" "$program" data info

@@ -43,6 +43,22 @@ a, c, t = (kept(p) for p in sys.argv[1:])
 assert a == c == t and len(t["hidden.0"]) == 20
 P
 
+# Resumed with another model of the same shape: it went on with the first one, and said nothing.
+"$program" prune whole/model.safetensors --ratio 0.5 --reinit --seed 9 --seconds 0 --out fresh > /dev/null
+cp -r c half && rm half/model.safetensors
+find half/checkpoints -name 'ckpt-*' | sort | tail -1 | xargs rm
+again() { "$program" finetune "$1" --epochs 3 --lr 0.02 --set seed=7 --set checkpoint.every=0.2 --out half --resume --quiet "${@:2}"; }
+code=0
+again fresh >out 2>err || code=$?
+[ $code = 2 ] && grep -q "is of a run that began with the weights of another model (checksum .*) than the one that is given now" err || fail "another model: exit $code, $(cat err)"
+[ ! -e half/model.safetensors ] || fail "another model: it went on"
+cp -r half forced
+again ticket >/dev/null 2>&1 || fail "the model that it began with"
+cmp c/model.safetensors half/model.safetensors || fail "the model that it began with: other bits"
+again fresh >/dev/null 2>&1 || fail "a run that is over is told again"
+"$program" finetune fresh --epochs 3 --lr 0.02 --set seed=7 --set checkpoint.every=0.2 --out forced --resume --force --quiet >/dev/null 2>&1 || fail "--force"
+cmp c/model.safetensors forced/model.safetensors || fail "--force: other bits"
+
 # Another number of classes than the model's; names of classes in its file that are none.
 make_points
 sed '2,9s/[a-z]*$/aside/' points.csv >three.csv

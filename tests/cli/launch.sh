@@ -63,6 +63,16 @@ ls cut/checkpoints/*.safetensors >/dev/null 2>&1 || complain "Ctrl-C did not sav
 limit launch -n 4 run.yaml --out cut --resume --quiet $long >/dev/null 2>log || complain "not resumed: $(cat log)"
 [ "$(model_hash whole)" = "$(model_hash cut)" ] || complain "stopped and resumed has other bits"
 
+echo "== nohup: the end of the terminal ends nothing"
+# shellcheck disable=SC2086
+env --ignore-signal=HUP "$program" launch -n 3 run.yaml --out nohup --quiet $long >/dev/null 2>log &
+run=$!
+for _ in $(seq 300); do [ -e nohup/run.yaml ] && break; sleep 0.1; done
+kill -HUP $run
+wait $run
+got=$?
+[ $got = 0 ] && [ "$(model_hash whole)" = "$(model_hash nohup)" ] || complain "under nohup the end of the terminal ended the run: exit $got: $(cat log)"
+
 echo "== hosts, played by an agent; --ship"
 mkdir -p far bin
 cat >bin/tar <<EOT

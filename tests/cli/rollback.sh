@@ -110,6 +110,27 @@ for text in '[1]' '{}' '[{"round":9,"to":-1}]' '[{"round":3,"to":8}]' '[{},{},{}
     rm -r spoilt
 done
 
+# What a damaged checkpoint says is not kept with the one before it: the run had enough there, by a loss that it saw two epochs later.
+cat > enough.yaml <<'Y'
+data: {name: sphere, n: 64, test_n: 20, dim: 6, task: regress, prefetch: false}
+model: {name: mlp, hidden: [8]}
+optim: {lr: 0.01}
+stop: {metric: loss, below: 1000}
+epochs: 9
+batch: 16
+eval: {every: 3}
+checkpoint: {every: 1, keep: 9}
+threads: 1
+Y
+"$program" train enough.yaml --out enough --quiet >out 2>err || complain "enough: exit $?, $(cat err)"
+[ "$(find enough/checkpoints -name 'ckpt-*' | wc -l)" = 3 ] || complain "enough: $(ls enough/checkpoints)"
+want=$(model_hash enough) lines=$(timeless enough)
+rm enough/model.safetensors
+python "$2/tests/python/set_meta.py" enough/checkpoints/ckpt-000000000012.safetensors tessera.rollbacks no
+"$program" train enough.yaml --out enough --quiet --resume >out 2>err || complain "enough, resumed: exit $?, $(cat err)"
+grep -q "ckpt-000000000012.*trying the checkpoint before it" err || complain "enough, resumed: $(cat err)"
+same enough "what a damaged checkpoint says"
+
 # ---- Schemes, optimisers, what else a checkpoint carries -----------------------------------------------
 # of NAME SETTING...: it rolls back, and a resumed run (its newest checkpoint removed, then from that before) has the same bits.
 of() {
@@ -127,6 +148,7 @@ of() {
     done
 }
 of best --set optim.keep=best --set optim.ema=0.5 --set distance.every=1
+of auto --set backend=auto
 of patience --set stop.metric=test_loss --set stop.patience=40
 of gpipe --set scheme.name=gpipe --set scheme.workers=2
 of local_sgd --set scheme.name=local_sgd --set scheme.workers=3

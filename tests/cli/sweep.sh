@@ -85,6 +85,32 @@ other 2 "rounds: 40 -> 41" a --set rounds=41
 other 2 "not a sweep" t
 mkdir left && touch left/sweep.jsonl
 other 2 "no run.yaml beside it" left
+
+# Data that changed, or another machine: a table was made of both, without a word. A sweep that is done is told as it is, on any.
+awk 'BEGIN { srand(4); print "a,b,y"; for (i = 0; i < 120; i++) { a = rand(); b = rand(); print a "," b "," a - 2 * b } }' >table.csv
+printf 'data: {path: table.csv, target: y, task: regress}\nmodel: {hidden: [8]}\nepochs: 2\nbatch: 20\nthreads: 1\n' >table.yaml
+of_table() { "$program" sweep table.yaml --grid optim.lr=0.01,0.02 --grid data.limit=0,60 --out "$@" --quiet >/dev/null 2>err; }
+of_table tabled || fail "a sweep of a table: $(cat err)"
+cp -r tabled half
+sed -i '3,$d' half/sweep.jsonl
+cp -r half other
+sed -i '5s/^0/1/' table.csv
+! of_table half || fail "a sweep goes on with other data"
+grep -q 'was begun on other data (checksum [0-9a-f]*) than there are now ([0-9a-f]*)' err || fail "other data: $(cat err)"
+sed -i '5s/^1/0/' table.csv
+of_table half || fail "the data are back: $(cat err)"
+cmp <(results tabled) <(results half)
+! OPENBLAS_CORETYPE=Nehalem of_table other || fail "a sweep goes on with other kernels"
+grep -q 'was begun with .* but this machine has .*Nehalem' err || fail "other kernels: $(cat err)"
+OPENBLAS_CORETYPE=Nehalem of_table tabled || fail "a sweep that is done, on another machine: $(cat err)"
+sed -i 's/,"data":.*/}/' other/grid.json # as an older version wrote it
+of_table other || fail "a grid.json that does not say: $(cat err)"
+cmp <(results tabled) <(results other)
+# What a stranger's folder says does not reach the terminal as it is.
+sed -i '1s/"status":"ok"/"status":"refused","why":"\\u001b[31mred"/' other/sweep.jsonl
+"$program" sweep table.yaml --grid optim.lr=0.01,0.02 --grid data.limit=0,60 --out other >said || fail "a refused run"
+grep -qF 'the first: \x1b[31mred' said || fail "a stranger's words: $(cat -v said)"
+
 # A number of a curve that is none is a hole in it.
 sed -i -E '1s/"curve":\[[^],]*/"curve":[null/' b/sweep.jsonl
 grep -q '"curve":\[null' b/sweep.jsonl || fail "no curve"

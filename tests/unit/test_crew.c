@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/stop.h"
 #include "comm/crew.h"
 
 #include <math.h>
@@ -102,7 +103,7 @@ static int64_t count_done(const record *r)
 
 /* ---- The workers -------------------------------------------------------------------------- */
 
-typedef enum mood { WELL, DIES, HANGS, LIES, STALE, SHORT, OTHER_RUN, FAILS } mood;
+typedef enum mood { WELL, DIES, HANGS, LIES, STALE, SHORT, OTHER_RUN, FAILS, ABSENT } mood;
 
 typedef struct hand {
     tsri_comm *comm;
@@ -159,6 +160,8 @@ static void *live(void *context)
     hand *h = context;
     const char *who = h->mood == OTHER_RUN ? "version\t1\ndata\tb\n" : "version\t1\ndata\ta\n";
     h->st = tsri_crew_create(&h->crew, h->comm, 0);
+    if (h->mood == ABSENT)
+        nap(3);
     if (h->st == TSR_OK)
         h->st = tsri_crew_join(h->crew, who, h->gift, (int64_t)sizeof h->gift);
     if (h->st == TSR_OK)
@@ -366,6 +369,25 @@ static void another_run_is_refused(void **state)
         assert_int_equal(s.hand[k].st, TSR_INTERRUPTED);
 }
 
+/* A rank that hung before its first word was waited for up to ten minutes, and Ctrl-C was not heard
+ * meanwhile. */
+static void a_stop_ends_the_wait(void **state)
+{
+    (void)state;
+    stage s;
+    double begin = tsri_clock();
+    tsr_request_stop();
+    rise(&s, (mood[RANKS]){WELL, WELL, WELL, ABSENT}, -1, 60);
+    assert_true(tsri_clock() - begin < 2);
+    assert_int_equal(s.st, TSR_INTERRUPTED);
+    assert_non_null(strstr(tsr_last_error(), "stopped before rank "));
+    assert_true(s.comm[0]->broken); /* nobody waits for it at the end either */
+    tsri_stop_clear();
+    fall(&s);
+    for (int k = 1; k < RANKS; k++)
+        assert_int_equal(s.hand[k].st, TSR_INTERRUPTED);
+}
+
 static void a_failure_is_the_runs(void **state)
 {
     (void)state;
@@ -442,6 +464,7 @@ int main(void)
         cmocka_unit_test(frames_of_other_rounds_and_sizes_are_dropped),
         cmocka_unit_test(damage_is_seen),
         cmocka_unit_test(another_run_is_refused),
+        cmocka_unit_test(a_stop_ends_the_wait),
         cmocka_unit_test(a_failure_is_the_runs),
         cmocka_unit_test(nobody_left),
         cmocka_unit_test(orphans_end),
