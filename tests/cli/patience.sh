@@ -40,6 +40,9 @@ train b --set stop.metric=test_error --set stop.patience=6
 check_end b test_error 6
 train last --set optim.keep=last
 cmp -s a/model.safetensors last/model.safetensors && complain "optim.keep: last kept the best"
+# It stops by the same evaluations, so its lines say which one was best, too.
+[ "$(tail -1 a/metrics.jsonl | grep -o '"best_round".*"bytes_total"')" = "$(tail -1 last/metrics.jsonl | grep -o '"best_round".*"bytes_total"')" ] ||
+    complain "best: $(tail -1 a/metrics.jsonl), with the last kept $(tail -1 last/metrics.jsonl)"
 train ema --set optim.ema=0.9
 check_end ema test_loss 4
 
@@ -55,6 +58,16 @@ train part --resume
 cell=$(tail -1 sweep/sweep.jsonl)
 [ "$(field "$cell" rounds)" = "$(field "$(tail -1 a/metrics.jsonl)" round)" ] || complain "sweep ended after $cell"
 [ "$(field "$cell" loss)" = "$(field "$(cat eval.json)" loss)" ] || complain "sweep kept another: $cell, $(cat eval.json)"
+
+# So does one that a ranking of filters ends between two evaluations: the run judges its last iterate, too, and that one is
+# the best here. The cell did not, and gave the one before.
+ranks=(--set stop.metric=filter_distance --set stop.window=3 --set stop.below=9 --set distance.every=0.34 --set optim.keep=best
+       --set eval.every=1 --set data.n=100)
+train ranks "${ranks[@]}" --set stop.patience=5
+"$program" sweep run.yaml "${ranks[@]}" --set stop.patience=5 --grid optim.lr=0.01 --out ranked --quiet >/dev/null 2>log || fail "sweep: $(cat log)"
+cell=$(tail -1 ranked/sweep.jsonl) last=$(tail -1 ranks/metrics.jsonl)
+[ "$(field "$last" round)" = "$(field "$last" best_round)" ] && [ "$(field "$last" round)" != 5 ] || complain "the last is to be the best, between evaluations: $last"
+[ "$(field "$cell" loss)" = "$(field "$last" test_loss)" ] || complain "sweep kept another: $cell, $last"
 
 refused 2 "set eval.every above 0" check run.yaml --set eval.every=0
 refused 2 "does not read stop.below" check run.yaml --set stop.below=0.5
