@@ -288,6 +288,17 @@ class Labels(unittest.TestCase):
         codes = tessera.train("mlp", X, np.array(["001", "002", "010"])[Y], **SMALL)
         self.assertGreater((codes.predict(X) == np.array([1, 2, 10])[Y]).mean(), 0.9)
 
+    def test_words_and_numbers(self):
+        """Words were classes by their sorted order, numbers by their own: "1" and 1 were two classes, and the accuracy was 0."""
+        words = (Y + 1).astype(str)
+        for y, test_y in ((words, Y + 1), (Y + 1, words), (words.tolist(), (Y + 1).tolist()), (words.astype("S"), Y + 1),
+                          (X[:, 0], words)):
+            with self.assertRaisesRegex(tessera.UsageError, "^y holds (words and test_y numbers|numbers and test_y words): give both"):
+                tessera.data(X, y, X, test_y)
+        self.assertEqual(tessera.data(X, words, X, words.astype(object)).classes, ["1", "2", "3"])
+        named = tessera.data(X, Y, X, np.array(list("abc"))[Y], classes=list("abc"))  # numbers are places among those
+        np.testing.assert_array_equal(named.test_y, named.y)
+
     def test_words_that_are_no_text(self):
         """b"K\\xf6ln" and b"K\\xe4ln" became one class."""
         for words in ([b"K\xf6ln", b"K\xe4ln", b"Bonn"], ["\udcf6", "\udce4", "b"]):
