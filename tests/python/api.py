@@ -105,6 +105,21 @@ class Training(unittest.TestCase):
         self.assertEqual(seen, [1, 2, 3, 4, 5, 6, 7])
         self.assertIsNone(made.result)
 
+    def test_callback_stops_and_the_run_is_saved(self):
+        """What had been trained since the last checkpoint was lost."""
+        with tempfile.TemporaryDirectory() as folder:
+            whole = net(epochs=4)
+            self.assertIsNone(net(epochs=4, folder=folder + "/run", on_round=lambda p: p["round"] < 7).accuracy)
+            seen = []
+            resumed = net(epochs=4, folder=folder + "/run", resume=True, on_round=lambda p: seen.append(p["round"]))
+            self.assertEqual(seen[0], 9, "saved after round 8, the one that it was in")
+            for name, values in whole.parameters().items():
+                np.testing.assert_array_equal(values, resumed.parameters()[name])
+            # After the last round there is nothing to stop: the run is finished.
+            last = net(epochs=2, folder=folder + "/last", on_round=lambda p: p["round"] < p["rounds"])
+            self.assertEqual(last.accuracy, net(epochs=2).accuracy)
+            self.assertTrue(os.path.exists(folder + "/last/model.safetensors"))
+
     def test_callback_that_raises(self):
         def raising(_):
             raise KeyError("mine")
@@ -134,6 +149,9 @@ class Training(unittest.TestCase):
                 net(epochs=40, folder=folder + "/run", on_round=lambda p: signal.raise_signal(signal.SIGINT) if p["round"] == 33 else None)
             self.assertTrue(os.listdir(folder + "/run/checkpoints"))
             resumed = net(epochs=40, folder=folder + "/run", resume=True)
+            for name, values in whole.metrics.items():  # also what was told before it was stopped
+                if name != "seconds":
+                    np.testing.assert_array_equal(values, resumed.metrics[name])
             for name, values in whole.parameters().items():
                 np.testing.assert_array_equal(values, resumed.parameters()[name])
 
