@@ -6,14 +6,18 @@ not begin at 0, tensors of others, clones and pickles, help() and the tab key, a
 import copy
 import ctypes
 import datetime
+import fcntl
 import gc
 import inspect
 import json
 import os
 import pickle
+import pty
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import unittest
 import warnings
 
@@ -477,6 +481,31 @@ class Looks(unittest.TestCase):
                     self.assertTrue(inspect.getdoc(member), what)
                 checked += 1
         self.assertGreater(checked, 80)
+
+    def test_the_bar_in_a_terminal(self):
+        """It stays in its line: at 80 columns it was longer, so that the terminal scrolled with every update."""
+        code = ("import tessera, time\ndata = tessera.data('glyphs', n=200, test_n=100)\n"
+                "tessera.train('mlp', data, hidden=[8], epochs=100, batch=20, threads=1, on_round=lambda p: time.sleep(0.0005))")
+        for columns in (80, 40, 12):
+            master, slave = pty.openpty()
+            fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+            process = subprocess.Popen([sys.executable, "-c", code], stderr=slave)
+            os.close(slave)
+            said = b""
+            try:
+                while piece := os.read(master, 65536):
+                    said += piece
+            except OSError:  # nobody writes any more
+                pass
+            self.assertEqual((process.wait(), os.close(master)), (0, None))
+            shown = said.decode().replace("\r\n", "\n")
+            self.assertTrue(shown.endswith("\n") and shown.count("\n") == 1, shown[-200:])
+            lines = shown.strip("\r\n").split("\r")
+            self.assertGreater(len(lines), 2)
+            self.assertLess(max(map(len, lines)), columns)
+            if columns >= 80:
+                self.assertRegex(lines[-1], r"^█+ 100 %  round 1000/1000  loss [0-9.e-]+  test [0-9.]+ %\s*$")
+                self.assertRegex(lines[-2], r"^█+·* +\d+ %  round \d+/1000  loss .* s left\s*$")
 
     def test_the_tab_key(self):
         self.assertEqual([name for name in dir(tessera) if not name.startswith("_")], sorted(tessera.__all__))
