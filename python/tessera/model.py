@@ -242,7 +242,7 @@ class Model(Handle):
     __call__ = outputs
 
     def evaluate(self, x: Any, y: Any = None, **how: Any) -> Result:
-        """How good it is on a data set (its test part), or on x and y."""
+        """How good it is on a data set (its test part), on x and y, or on a data frame with its ``target="price"``."""
         made = x if isinstance(x, Data) else self._test_data(x, y, how)
         result = sized(header.tsr_result)
         call(library.tsr_model_judge, ctypes.byref(result), self, made)
@@ -250,6 +250,8 @@ class Model(Handle):
 
     def _test_data(self, x: Any, y: Any, how: dict[str, Any]) -> Data:
         """Samples to be judged on: classes are this network's, a data frame's columns its own."""
+        if frames.is_frame(x) and y is None and how.get("target") is not None:
+            return make_data(x, **{"task": "regress" if self.classes is None else "classify"} | how)
         if frames.is_frame(x):
             x = frames.inputs(x, self._schema)
         if y is not None and not isinstance(y, str):

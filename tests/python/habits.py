@@ -88,6 +88,10 @@ class Frames(unittest.TestCase):
         self.assertLess(np.abs(answers - frame["price"]).mean(), 8)
         shuffled = inputs[list(inputs.columns[::-1])]
         np.testing.assert_array_equal(net.predict(shuffled), answers)
+        # judged on a frame that has the target, too: the sentence that asks for target= led to one that asked for y
+        with self.assertRaisesRegex(tessera.UsageError, "say target='price'"):
+            net.evaluate(frame, "price")
+        self.assertAlmostEqual(net.evaluate(frame, target="price").rmse, np.sqrt(np.mean((answers - frame["price"]) ** 2)), 3)
         with self.assertRaisesRegex(tessera.UsageError, "'Rom'; the network knows Bern, Ulm"):
             net.predict(inputs.assign(city="Rom"))
         # the program answers the same of the same table
