@@ -315,8 +315,11 @@ class Model(Handle):
 
     def prune(self, ratio: float = 0.5, **how: Any) -> Model:
         """A ticket: a network that really is smaller, by the ratio of units that go. docs/tickets.md has the options:
-        criterion, axes, round_to, seed, reinit, recalibrate; global_ is one ranking over all layers."""
+        criterion, axes, round_to, seed, reinit, recalibrate; global_ is one ranking over all layers; measure="ops", keep=0.3
+        finds the ratio."""
         options = {"ratio": ratio, "criterion": "l2", "round_to": 1, "seed": 1}
+        if how.get("keep") and not how.get("measure"):
+            raise UsageError("keep is what is to be left of the params, the ops or the time: name one of them (measure='ops')")
         for name, value in how.items():
             field = name.rstrip("_")
             if field not in dict(header.tsr_prune_options._fields_) or field == "size":
