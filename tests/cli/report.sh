@@ -109,6 +109,13 @@ xml.dom.minidom.parse("races.svg")'
 grep -q '^a  *3  *-  *81.00 .*4.5 s, 3.00 MB  *50, 12, 38 %' said || fail "no table of runs: $(cat said)"
 grep -q 'to 65 %.*to 70 %.*to 75 %.*to 80 %' said || fail "no goals of its own: $(cat said)"
 [ -s compare.html ] || fail "no compare.html"
+# Runs that are called alike were told apart by nothing: "best run: a", and one line of the table for both.
+mkdir -p again && cp -r races/a again/
+"$program" report races/a again/a/ 'races/<b>' --out alike.html --json >said
+python3 -c '
+import json, sys
+assert [r["run"] for r in json.load(open("said"))["runs"]] == ["races/a", "again/a", "<b>"], open("said").read()
+assert ">again/a<" in open("alike.html").read()' || fail "runs called alike"
 refused 2 'must rise: 20 comes after 30' report races/a 'races/<b>' -a 30 -a 20
 refused 2 'more than one folder' report races/a --accuracy 50
 # The charts of one run as files: as many as its page has, with the same drawing.
