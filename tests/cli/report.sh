@@ -109,6 +109,27 @@ xml.dom.minidom.parse("races.svg")'
 grep -q '^a  *3  *-  *81.00 .*4.5 s, 3.00 MB  *50, 12, 38 %' said || fail "no table of runs: $(cat said)"
 grep -q 'to 65 %.*to 70 %.*to 75 %.*to 80 %' said || fail "no goals of its own: $(cat said)"
 [ -s compare.html ] || fail "no compare.html"
+# Of a run that keeps its best iterate the first numbers are those of that model: they were those of the last evaluation.
+cat >best.yaml <<'YAML'
+data: {name: glyphs, n: 60, test_n: 300}
+model: {hidden: [64]}
+optim: {lr: 0.2}
+stop: {metric: test_loss, patience: 3}
+epochs: 500
+batch: 20
+threads: 1
+YAML
+"$program" train best.yaml --out best --quiet --json >told
+python3 - <<'PY' || fail "the page of a run that keeps its best iterate"
+import json, re
+last = [line for line in map(json.loads, open("best/metrics.jsonl")) if "event" not in line][-1]
+told, page = json.load(open("told")), open("best/report.html", encoding="utf-8").read()
+assert last["best_round"] < last["round"] and last["test_loss"] > told["loss"] + 2e-4, (last, told)
+fact = dict(re.findall("<dt>([^<]*)</dt><dd>([^<]*)<", page))
+assert fact["test accuracy"] == "%.2f %%" % (100 * told["accuracy"]) and fact["test loss"] == "%.4f" % told["loss"], (fact, told)
+assert fact["the model is of"] == "round %d, the best" % last["best_round"] and fact["rounds"] == str(last["round"]), fact
+PY
+
 # Runs that are called alike were told apart by nothing: "best run: a", and one line of the table for both.
 mkdir -p again && cp -r races/a again/
 "$program" report races/a again/a/ 'races/<b>' --out alike.html --json >said
