@@ -291,6 +291,17 @@ class Models(unittest.TestCase):
             except tessera.TesseraError as problem:
                 self.assertRegex(str(problem), "without ONNX")
 
+    def test_onnx_of_sequences_with_gaps(self):
+        """The file filled every position as the first: other answers than the network's, without a word."""
+        walks = np.random.default_rng(3).normal(size=(30, 5, 3))
+        walks[4, 2, 1] = np.nan
+        data = tessera.data(walks, np.arange(30) % 3, form="sequences", missing=True)
+        made = tessera.train("rnn", data, width=8, epochs=1, batch=10)
+        with tempfile.TemporaryDirectory() as folder:
+            with self.assertRaisesRegex(tessera.TesseraError, "position by position|without ONNX"):
+                made.export_onnx(folder + "/net.onnx", transform=True)
+            self.assertFalse(os.listdir(folder))
+
     def test_parameters_in_and_out(self):
         made = net()
         state = made.parameters()
