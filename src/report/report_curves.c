@@ -79,12 +79,49 @@ static const char *unit_of(const tsri_page *p)
     return unit ? unit : "";
 }
 
+/* How a run ended that did not come to its end, from its last line: who sees curves alone takes a run
+ * that diverged for one that was made. */
+typedef struct ending {
+    char status[24], why[600];
+} ending;
+
+static tsr_status take_ending(void *context, const tsri_json_value *line)
+{
+    ending *e = context;
+    (void)snprintf(e->status, sizeof e->status, "%s", tsri_text_at(line, "status"));
+    (void)snprintf(e->why, sizeof e->why, "%s", tsri_text_at(line, "why"));
+    return TSR_OK;
+}
+
+static tsr_status say_ending(tsri_page *p, bool *ended)
+{
+    tsr_status st = TSR_OK;
+    char *path = NULL;
+    ending e = {0};
+    TSR_TRY(tsri_path_join(&path, p->folder, "metrics.jsonl"));
+    if (tsri_file_exists(path))
+        TSR_TRY(tsri_lines_each(path, "ended", take_ending, &e));
+    *ended = *e.status && *e.why;
+    if (*ended)
+        tsri_page_say(p, "The run %s: %s.",
+                      strcmp(e.status, "interrupted") == 0 ? "was interrupted"
+                      : strcmp(e.status, "diverged") == 0  ? "diverged"
+                                                           : "failed",
+                      e.why);
+done:
+    tsri_free(path);
+    return st;
+}
+
 static void facts(tsri_page *p)
 {
     double *seconds = NULL, bytes = last_of(p, "bytes_total"), error = judged(p, "test_rmse");
     char unit[48], best[48];
+    bool ended = false;
+    if (p->html.st == TSR_OK)
+        p->html.st = say_ending(p, &ended);
     if (p->lines.n == 0) {
-        tsri_page_say(p, "Nothing has been measured yet.");
+        tsri_page_say(p, "Nothing has been measured%s.", ended ? "" : " yet");
         return;
     }
     if (p->html.st == TSR_OK)

@@ -192,6 +192,12 @@ for table in long empty; do
     grep -q 'The first 1000 of ' large.html || fail "a large table ($table) is shown without a word"
 done
 
+# A run that diverged was one of which nothing had been measured yet, or one with curves like any other.
+"$program" train run.yaml --out diverged --quiet --set optim.lr=1e6 >/dev/null 2>&1 && fail "it did not diverge"
+"$program" report diverged >/dev/null
+grep -q '<p>The run diverged: the loss became .*lower optim.lr' diverged/report.html && grep -q '>Nothing has been measured.<' diverged/report.html ||
+    fail "a run that diverged: $(grep -o '<p>[TN][^<]*' diverged/report.html)"
+
 # What is not there is left out; what is damaged is named; nothing is overwritten then.
 rm "$folder"/ticket.json "$folder"/distance.json "$folder"/certificate.json "$folder"/metrics.jsonl
 "$program" report "$folder" --out small.html >/dev/null
