@@ -88,7 +88,7 @@ done:
     return st;
 }
 
-/* What so many digits would call nothing gets two that count: 0.0016, not 0.00. */
+/* Of what would be 0.00 two digits that count: 0.0016. */
 static void real_cell(tsri_table *t, double value, int digits)
 {
     if (value > 0 && value < 0.5 * pow(10, -digits))
@@ -129,19 +129,24 @@ static void cell(tsri_table *t, const tsri_json_value *value, const known *as)
         tsri_table_text(t, "");
 }
 
-/* Does any row say something there? Of real targets there is no accuracy, of one worker no traffic. */
+/* Of real targets there is no accuracy, of one worker no traffic. */
+static bool says_something(const tsri_json_value *value, const known *as)
+{
+    double real;
+    const char *text;
+    bool yes;
+    if (tsri_json_as_real(value, &real))
+        return !as || as->form != BYTES || real > 0;
+    if (tsri_json_as_text(value, &text))
+        return *text;
+    return tsri_json_as_bool(value, &yes);
+}
+
 static bool says_any(const tsri_json_value *rows, const char *key, const known *as)
 {
-    for (int64_t i = 0; i < tsri_json_length(rows); i++) {
-        const tsri_json_value *value = tsri_json_get(tsri_json_at(rows, i), key);
-        double real;
-        const char *text;
-        bool yes;
-        if (tsri_json_as_real(value, &real) ? !as || as->form != BYTES || real > 0
-            : tsri_json_as_text(value, &text) ? *text != 0
-                                              : tsri_json_as_bool(value, &yes))
+    for (int64_t i = 0; i < tsri_json_length(rows); i++)
+        if (says_something(tsri_json_get(tsri_json_at(rows, i), key), as))
             return true;
-    }
     return false;
 }
 
