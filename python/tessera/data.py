@@ -116,6 +116,14 @@ def labels(y: Any, classes: list[Any] | None, what: str) -> tuple[np.ndarray, li
     return np.array([place[c] for c in cells], np.int64).reshape(y.shape), classes
 
 
+def _same_kind(y: Any, test_y: Any) -> None:
+    """Words are classes by their sorted order, numbers by their own: of two kinds nobody could say which class is which."""
+    kinds = ["words" if a.dtype.kind in "US" or (a.dtype.kind == "O" and any(isinstance(c, (str, bytes)) for c in a.ravel()))
+             else "numbers" for a in (as_numpy(y, "y"), as_numpy(test_y, "test_y"))]
+    if kinds[0] != kinds[1]:
+        raise UsageError(f"y holds {kinds[0]} and test_y {kinds[1]}: give both in one form")
+
+
 def _whole(y: np.ndarray) -> bool:
     return bool(y.size) and bool(np.all(np.isfinite(y))) and bool(np.all(y == np.round(y)))
 
@@ -188,6 +196,8 @@ def _arrays(given: dict[str, Any], columns: Sequence[str] | None, classes: Seque
             copy: bool, options: dict[str, Any]) -> Data:
     found = _frame_columns(given, columns)
     names = list(classes) if classes is not None else None
+    if names is None and given["test_y"] is not None:
+        _same_kind(given["y"], given["test_y"])
     given["y"], names = labels(given["y"], names, "y")
     given["y"] = _wanted(given["y"], regress, "y")
     if given["test_y"] is not None:

@@ -17,6 +17,7 @@ from .config import Config
 from .data import Data
 from .model import Model
 from ._library import Handle, ask, call, create, library, sized, text_of, utf8
+from .errors import UsageError
 
 
 def _text(function: Any, *arguments: Any) -> str:
@@ -89,6 +90,8 @@ def ticket(path: Any, model: Any, ratio: float | None = None, measure: str | Non
 
     ticket("t.safetensors", "model.safetensors", ratio=0.5), or measure="ops", keep=0.3.
     """
+    if ratio is None and measure is None:
+        raise UsageError("how small? give a ratio (ratio=0.5), or what is to be left of a measure (measure='ops', keep=0.3)")
     prune = sized(header.tsr_prune_options, ratio=0.0 if ratio is None else ratio, criterion=utf8(criterion), round_to=1,
                   seed=1, axes=utf8(axes), measure=utf8(measure), keep=keep)
     o = sized(header.tsr_ticket_options, prune=ctypes.pointer(prune), data=utf8(data), recalibrate=recalibrate,

@@ -242,7 +242,7 @@ class Model(Handle):
     __call__ = outputs
 
     def evaluate(self, x: Any, y: Any = None, **how: Any) -> Result:
-        """How good it is on a data set (its test part), or on x and y."""
+        """How good it is on a data set (its test part), on x and y, or on a data frame with its ``target="price"``."""
         made = x if isinstance(x, Data) else self._test_data(x, y, how)
         result = sized(header.tsr_result)
         call(library.tsr_model_judge, ctypes.byref(result), self, made)
@@ -250,6 +250,8 @@ class Model(Handle):
 
     def _test_data(self, x: Any, y: Any, how: dict[str, Any]) -> Data:
         """Samples to be judged on: classes are this network's, a data frame's columns its own."""
+        if frames.is_frame(x) and y is None and how.get("target") is not None:
+            return make_data(x, **{"task": "regress" if self.classes is None else "classify"} | how)
         if frames.is_frame(x):
             x = frames.inputs(x, self._schema)
         if y is not None and not isinstance(y, str):
@@ -313,8 +315,11 @@ class Model(Handle):
 
     def prune(self, ratio: float = 0.5, **how: Any) -> Model:
         """A ticket: a network that really is smaller, by the ratio of units that go. docs/tickets.md has the options:
-        criterion, axes, round_to, seed, reinit, recalibrate; global_ is one ranking over all layers."""
+        criterion, axes, round_to, seed, reinit, recalibrate; global_ is one ranking over all layers; measure="ops", keep=0.3
+        finds the ratio."""
         options = {"ratio": ratio, "criterion": "l2", "round_to": 1, "seed": 1}
+        if how.get("keep") and not how.get("measure"):
+            raise UsageError("keep is what is to be left of the params, the ops or the time: name one of them (measure='ops')")
         for name, value in how.items():
             field = name.rstrip("_")
             if field not in dict(header.tsr_prune_options._fields_) or field == "size":
@@ -389,7 +394,8 @@ def import_network(source: Any, model: str | None = None, *, side: int = 0, clas
     if isinstance(source, Mapping):
         import torch
         with tempfile.TemporaryDirectory(prefix="tessera-") as folder:
-            torch.save(dict(source), folder + "/state_dict.pth")
+            torch.save({name: torch.from_numpy(np.array(v)) if isinstance(v, np.ndarray) else v for name, v in source.items()},
+                       folder + "/state_dict.pth")
             return import_network(folder + "/state_dict.pth", model, side=side, classes=classes, seed=seed, names=names,
                                   mean=mean, deviation=deviation)
     o = sized(header.tsr_import_options, model=utf8(model), side=side, classes=classes, seed=seed, names=utf8(names))

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import html
 import math
+import os
 import sys
 import time
 from typing import Any, Mapping
@@ -39,6 +40,21 @@ def _words(now: Mapping[str, Any], part: float) -> str:
     return line
 
 
+def _columns() -> int:
+    """Of the terminal. A line as long as it would go on in the next one, and stay there."""
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns or 80
+    except (OSError, ValueError, AttributeError):  # no terminal
+        return 80
+
+
+def _fitted(part: float, text: str, columns: int) -> str:
+    """The bar is as long as there is room for, and on a narrow terminal gone."""
+    cells = min(24, columns - len(text) - 2)
+    bar = f"{'█' * round(cells * part):·<{cells}} " if cells >= 6 else ""
+    return (bar + text)[:columns - 1]
+
+
 class Bar:
     """wanted: True, False, or None: where the output is a terminal or a notebook."""
 
@@ -61,8 +77,9 @@ class Bar:
         if self._in_notebook:
             self._display(_Line(part, text))
             return
-        line = f"{'█' * round(24 * part):·<24} {text}"
-        sys.stderr.write("\r" + line.ljust(self._width))
+        columns = _columns()
+        line = _fitted(part, text, columns)
+        sys.stderr.write("\r" + line.ljust(min(self._width, columns - 1)))
         sys.stderr.flush()
         self._width = len(line)
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import os
 from typing import Any, Callable, Iterator, Mapping, Sequence
 
 import numpy as np
@@ -13,7 +14,7 @@ from .data import Data, data as make_data
 from .model import Model, Result
 from .progress import Bar
 from ._library import Address, Handle, _hearing, ask, call, call_long, create, library, sized, text_of, utf8, warn
-from .errors import Interrupted, TesseraError, UsageError
+from .errors import TesseraError, UsageError
 
 _PROGRESS = ("round", "rounds", "epoch", "epochs", "loss", "rate", "seconds", "test_loss", "test_accuracy", "test_rmse")
 _LEVELS = ("error", "warning", "info", "debug")
@@ -46,6 +47,8 @@ class Run(Handle):
         try:
             super().__init__(create(library.tsr_run_create, config, ctypes.byref(self._options)))
             self._open().keep = (self._lines, self._hear)  # what C calls, as long as it may
+            if resume and folder is not None:
+                self._lines[:0] = _told_before(folder)
         finally:
             self._raise()
 
@@ -118,7 +121,8 @@ class Run(Handle):
 
     @property
     def metrics(self) -> dict[str, np.ndarray]:
-        """What it wrote so far: {column: array}, a row for each line of metrics.jsonl that is an evaluation."""
+        """What it wrote so far, also before it was resumed: {column: array}, a row for each line of metrics.jsonl that is an
+        evaluation."""
         return columns(self._lines)
 
     @property
@@ -127,6 +131,15 @@ class Run(Handle):
         net = Model(create(library.tsr_run_model, self))
         net.metrics = self.metrics
         return net
+
+
+def _told_before(folder: Any) -> list[bytes]:
+    """The lines that other processes wrote before this one goes on."""
+    try:
+        with open(os.path.join(os.fsdecode(folder), "metrics.jsonl"), "rb") as file:
+            return [line for line in file.read().splitlines() if "event" not in json.loads(line)]
+    except FileNotFoundError:
+        return []
 
 
 def columns(lines: Sequence[bytes]) -> dict[str, np.ndarray]:
@@ -165,8 +178,8 @@ def train(net: Any, x: Any = None, y: Any = None, test_x: Any = None, test_y: An
     data: a dictionary of further arguments for :func:`tessera.data`, ``data={"form": "sequences"}``.
     Any key of a run file is an argument: ``scheme="loft", workers=4, epochs=20, lr=0.1``; ``optim_name="adamw"``.
 
-    on_round(progress) is called after every round; it returns False to stop. Ctrl-C stops, too: a run with a folder is
-    saved first, and goes on with ``resume=True``. progress: True or False for a bar; None: where somebody is looking.
+    on_round(progress) is called after every round; it returns False to stop. Ctrl-C stops, too. A run with a folder is
+    saved then, and goes on with ``resume=True``. progress: True or False for a bar; None: where somebody is looking.
     """
     config = _settings(net, settings)
     if isinstance(net, Model) and start is None:
@@ -179,7 +192,18 @@ def train(net: Any, x: Any = None, y: Any = None, test_x: Any = None, test_y: An
         result = None if stopped else run.finish()
         trained = run.model
         trained.result, trained.metrics = result, run.metrics
+        if stopped and folder is not None:
+            _save(run)
         return trained
+
+
+def _save(run: Run) -> None:
+    """A stop that was asked for is heeded, and all is saved, after the next round."""
+    run.stop()
+    try:
+        run.step()
+    except TesseraError:  # Interrupted
+        pass
 
 
 def _rounds(run: Run, on_round: Any, bar: Bar) -> bool:
@@ -191,16 +215,12 @@ def _rounds(run: Run, on_round: Any, bar: Bar) -> bool:
             if on_round or bar.due():
                 now = run.progress
                 bar.show(now)
-                if on_round and on_round(now) is False:
+                if on_round and on_round(now) is False and more:
                     return True
         bar.show(run.progress, last=True)
         return False
     except KeyboardInterrupt:
-        run.stop()
-        try:
-            run.step()  # saves
-        except (Interrupted, TesseraError):
-            pass
+        _save(run)
         raise
     finally:
         bar.close()

@@ -29,6 +29,37 @@ typedef struct choice {
     bool open, made;
 } choice;
 
+static tsr_status list_runs(tsr_doc **out, const tsr_watch *w)
+{
+    tsr_status st = TSR_OK;
+    char *json = NULL;
+    TSR_TRY(tsr_watch_json(&json, w));
+    TSR_TRY(tsr_doc_parse(out, json));
+done:
+    tsr_free(json);
+    return st;
+}
+
+static const char *run_at(const tsr_doc *list, int64_t i)
+{
+    return tsr_doc_text(tsr_doc_at(tsr_doc_get(list, "runs"), i), "run");
+}
+
+/* Runs stand in the order of their names: one that begins or goes moves the others, and the one that
+ * was chosen is known by its name. */
+static void follow(choice *c, const tsr_doc *before, const tsr_doc *now)
+{
+    const char *name = run_at(before, c->index), *other;
+    if (!name)
+        return;
+    for (int64_t i = 0; (other = run_at(now, i)); i++)
+        if (strcmp(other, name) == 0) {
+            c->index = i;
+            return;
+        }
+    c->open = false; /* it is gone */
+}
+
 static void obey(choice *c, cli_key key, const tsr_watch *w)
 {
     int64_t liveliest, runs = tsr_watch_runs(w, &liveliest);
@@ -46,9 +77,15 @@ static tsr_status show_until_quit(tsr_watch *w, cli_terminal *t, double pause)
 {
     tsr_status st = TSR_OK;
     char *text = NULL;
+    tsr_doc *before = NULL, *now = NULL;
     choice c = {0};
     for (cli_key key = CLI_KEY_NONE; key != CLI_KEY_QUIT; key = cli_terminal_wait(t, pause)) {
         TSR_TRY(tsr_watch_look(w));
+        TSR_TRY(list_runs(&now, w));
+        follow(&c, before, now);
+        tsr_doc_destroy(before);
+        before = now;
+        now = NULL;
         obey(&c, key, w);
         tsr_screen screen = tsr_screen_default();
         screen.width = t->width;
@@ -62,6 +99,8 @@ static tsr_status show_until_quit(tsr_watch *w, cli_terminal *t, double pause)
         cli_terminal_show(t, text);
     }
 done:
+    tsr_doc_destroy(before);
+    tsr_doc_destroy(now);
     tsr_free(text);
     return st;
 }

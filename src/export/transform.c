@@ -142,6 +142,10 @@ static tsr_status scale_input(chain *c, const tsr_model *m)
     int64_t numbers = c->dims == 3 ? m->input.c : tsri_shape_count(m->input);
     const tsri_normalisation *how = NULL;
     TSR_TRY(normalised(&how, m));
+    TSR_CHECK(s->columns == 0 || c->dims != 3, TSR_USAGE,
+              "%s: missing numbers of sequences are filled in position by position, which has no "
+              "form in ONNX: leave --transform out and fill them in before the network",
+              m->path);
     if (s->columns > 0)
         TSR_TRY(fill(c, s));
     if (s->groups > 0)

@@ -93,6 +93,36 @@ done:
     return st;
 }
 
+static bool is_called_alike(const tsri_compare *c, int64_t i)
+{
+    for (int64_t k = 0; k < c->count; k++)
+        if (k != i && strcmp(c->run[k].name, c->run[i].name) == 0)
+            return true;
+    return false;
+}
+
+/* a/run and b/run are not both called run: those that would be are called as their folders were given. */
+static tsr_status tell_apart(tsri_compare *c, const char *const *folder)
+{
+    tsr_status st = TSR_OK;
+    bool *alike = NULL;
+    TSR_TRY(tsri_alloc(&alike, c->count, sizeof *alike));
+    for (int64_t i = 0; i < c->count; i++)
+        alike[i] = is_called_alike(c, i);
+    for (int64_t i = 0; i < c->count; i++) {
+        if (!alike[i])
+            continue;
+        size_t n = strlen(folder[i]);
+        while (n > 1 && folder[i][n - 1] == '/')
+            n--;
+        TSRI_FREE(c->run[i].name);
+        TSR_TRY(tsri_strndup(&c->run[i].name, folder[i], n));
+    }
+done:
+    tsri_free(alike);
+    return st;
+}
+
 tsr_status tsri_compare_read(tsri_compare *c, const char *const *folder, int64_t count)
 {
     tsr_status st = TSR_OK;
@@ -101,6 +131,7 @@ tsr_status tsri_compare_read(tsri_compare *c, const char *const *folder, int64_t
     c->count = count;
     for (int64_t i = 0; i < count; i++)
         TSR_TRY(read_rival(&c->run[i], folder[i]));
+    TSR_TRY(tell_apart(c, folder));
 done:
     if (st != TSR_OK)
         tsri_compare_fini(c);

@@ -25,7 +25,7 @@ enum { TSRI_GOALS = 8, TSRI_PARTS = 3 };
 extern const char *const tsri_part_names[TSRI_PARTS];
 
 typedef struct tsri_rival {
-    char *name;         /* the folder's last name */
+    char *name;         /* the folder's last name; the folder, where another one is called so */
     tsr_config *config; /* its run.yaml; NULL: there is none that can be read */
     tsri_curves lines;
     double *percent;         /* [lines.n] test accuracy; NaN = none */

@@ -29,6 +29,25 @@ static bool has_any(const tsri_page *p, const char *name)
     return isfinite(last_of(p, name));
 }
 
+/* The line of the iterate that is the model: the best one, where the run keeps it; -1: the last. */
+static int64_t model_line(const tsri_page *p)
+{
+    const double *round = tsri_curves_get(&p->lines, "round");
+    double best = last_of(p, "best_round");
+    for (int64_t i = p->lines.n - 1; round && i >= 0; i--)
+        if (round[i] == best)
+            return i < p->lines.n - 1 ? i : -1;
+    return -1;
+}
+
+/* What the model came to, by that column. */
+static double judged(const tsri_page *p, const char *name)
+{
+    const double *value = tsri_curves_get(&p->lines, name);
+    int64_t at = model_line(p);
+    return value && at >= 0 && isfinite(value[at]) ? value[at] : last_of(p, name);
+}
+
 /* ---- Facts --------------------------------------------------------------------------------- */
 
 /* One line: model, data, scheme and seed. */
@@ -58,24 +77,65 @@ static const char *unit_of(const tsri_page *p)
     return unit ? unit : "";
 }
 
+/* How a run ended that did not come to its end, from its last line: who sees curves alone takes a run
+ * that diverged for one that was made. */
+typedef struct ending {
+    char status[24], why[600];
+} ending;
+
+static tsr_status take_ending(void *context, const tsri_json_value *line)
+{
+    ending *e = context;
+    (void)snprintf(e->status, sizeof e->status, "%s", tsri_text_at(line, "status"));
+    (void)snprintf(e->why, sizeof e->why, "%s", tsri_text_at(line, "why"));
+    return TSR_OK;
+}
+
+static tsr_status say_ending(tsri_page *p, bool *ended)
+{
+    tsr_status st = TSR_OK;
+    char *path = NULL;
+    ending e = {0};
+    TSR_TRY(tsri_path_join(&path, p->folder, "metrics.jsonl"));
+    if (tsri_file_exists(path))
+        TSR_TRY(tsri_lines_each(path, "ended", take_ending, &e));
+    *ended = *e.status && *e.why;
+    if (*ended)
+        tsri_page_say(p, "The run %s: %s.",
+                      strcmp(e.status, "interrupted") == 0 ? "was interrupted"
+                      : strcmp(e.status, "diverged") == 0  ? "diverged"
+                                                           : "failed",
+                      e.why);
+done:
+    tsri_free(path);
+    return st;
+}
+
 static void facts(tsri_page *p)
 {
-    double *seconds = NULL, bytes = last_of(p, "bytes_total"), error = last_of(p, "test_rmse");
-    char unit[48];
+    double *seconds = NULL, bytes = last_of(p, "bytes_total"), error = judged(p, "test_rmse");
+    char unit[48], best[48];
+    bool ended = false;
+    if (p->html.st == TSR_OK)
+        p->html.st = say_ending(p, &ended);
     if (p->lines.n == 0) {
-        tsri_page_say(p, "Nothing has been measured yet.");
+        tsri_page_say(p, "Nothing has been measured%s.", ended ? "" : " yet");
         return;
     }
     if (p->html.st == TSR_OK)
         p->html.st = tsri_curves_seconds(&seconds, &p->lines);
     tsri_markup_add(&p->html, "<dl class=\"facts\">\n");
-    tsri_page_number(p, "test accuracy", 100 * last_of(p, "test_accuracy"), 2, " %");
+    tsri_page_number(p, "test accuracy", 100 * judged(p, "test_accuracy"), 2, " %");
     (void)snprintf(unit, sizeof unit, "%s%.40s", *unit_of(p) ? " " : "", unit_of(p));
     tsri_page_number(p, "test error", error, fabs(error) < 1000 ? 4 : 1, unit);
-    tsri_page_number(p, "test loss", last_of(p, "test_loss"), 4, "");
+    tsri_page_number(p, "test loss", judged(p, "test_loss"), 4, "");
     tsri_page_number(p, "epochs", last_of(p, "epoch"),
                      has_any(p, "epoch") && fmod(last_of(p, "epoch"), 1) > 1e-9 ? 2 : 0, "");
     tsri_page_number(p, "rounds", last_of(p, "round"), 0, "");
+    if (model_line(p) >= 0) {
+        (void)snprintf(best, sizeof best, "round %.0f, the best", last_of(p, "best_round"));
+        tsri_page_fact(p, "the model is of", best);
+    }
     if (bytes > 0)
         tsri_page_fact(p, "traffic", tsri_bytes_text(bytes));
     if (seconds) {

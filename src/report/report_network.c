@@ -141,6 +141,12 @@ static void layer_row(const insides *in, const tsri_layer *l)
     tsri_markup_add(m, "</td></tr>\n");
 }
 
+static void say_first(tsri_page *p, int64_t shown, int64_t all)
+{
+    if (shown < all)
+        tsri_page_say(p, "The first %lld of %lld layers.", (long long)shown, (long long)all);
+}
+
 static void layers_table(const insides *in)
 {
     tsri_markup *m = &in->page->html;
@@ -153,9 +159,7 @@ static void layers_table(const insides *in)
     for (int64_t i = 0; i < net->layers && i < MOST_LAYERS; i++)
         layer_row(in, &net->layer[i]);
     tsri_markup_add(m, "</tbody></table></div>\n");
-    if (net->layers > MOST_LAYERS)
-        tsri_page_say(in->page, "The first %d of %lld layers.", MOST_LAYERS,
-                      (long long)net->layers);
+    say_first(in->page, net->layers < MOST_LAYERS ? net->layers : MOST_LAYERS, net->layers);
 }
 
 /* ---- Histograms ----------------------------------------------------------------------------- */
@@ -180,13 +184,13 @@ static void histogram(tsri_page *p, const char *title, const char *x_label, doub
 static void weights(const insides *in)
 {
     const tsri_net *net = in->model->net;
-    int shown = 0;
+    int64_t shown = 0, all = 0;
     tsri_markup_add(&in->page->html, "<h3>Weights</h3>\n<div class=\"charts small\">\n");
-    for (int64_t i = 0; i < net->layers && shown < MOST_CHARTS; i++) {
+    for (int64_t i = 0; i < net->layers; i++) {
         const tsri_layer *l = &net->layer[i];
         tsri_histogram h;
         double count[TSRI_HISTOGRAM];
-        if (l->weight < 0 || l->mean >= 0)
+        if (l->weight < 0 || l->mean >= 0 || ++all > MOST_CHARTS)
             continue;
         tsri_histogram_of(&h, tsri_opened_at(&in->numbers, in->numbers.w, l->weight),
                           net->param[l->weight].count);
@@ -196,6 +200,7 @@ static void weights(const insides *in)
         shown++;
     }
     tsri_markup_add(&in->page->html, "</div>\n");
+    say_first(in->page, shown, all);
 }
 
 static void reads(tsri_page *p, const tsri_json_value *layer)
@@ -231,6 +236,7 @@ static tsr_status activations(const insides *in, const char *network)
     for (int64_t i = 0; i < n && i < MOST_CHARTS; i++)
         reads(in->page, tsri_json_at(layers, i));
     tsri_markup_add(&in->page->html, "</div>\n");
+    say_first(in->page, n < MOST_CHARTS ? n : MOST_CHARTS, n);
 done:
     tsri_json_destroy(root);
     return st;

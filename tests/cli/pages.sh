@@ -84,7 +84,7 @@ def run(folder, rounds, seed):
         for k in range(1, rounds + 1):
             x = math.exp(-3 * k / rounds) * (1 + 0.1 * math.sin(k * (7 + seed)))
             f.write(json.dumps({"format": 1, "round": k, "epoch": k / 10, "loss": x, "test_loss": 1.1 * x + 0.01 * seed, "rate": 0.1 * (1 - k / rounds) + 1e-4,
-                                "test_accuracy": 1 - 0.8 * x, "bytes_total": 1000 * k, "seconds": 0.01 * k}) + "\n")
+                                "test_accuracy": 1 - 0.8 * x, "bytes_total": 1000 * k * 7 ** (seed % 5), "seconds": 0.01 * k}) + "\n")
 run("long", 10000, 0)
 for i in range(50):
     run("runs/%02d" % i, 200, i)

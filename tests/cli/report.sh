@@ -109,6 +109,34 @@ xml.dom.minidom.parse("races.svg")'
 grep -q '^a  *3  *-  *81.00 .*4.5 s, 3.00 MB  *50, 12, 38 %' said || fail "no table of runs: $(cat said)"
 grep -q 'to 65 %.*to 70 %.*to 75 %.*to 80 %' said || fail "no goals of its own: $(cat said)"
 [ -s compare.html ] || fail "no compare.html"
+# Of a run that keeps its best iterate the first numbers are those of that model: they were those of the last evaluation.
+cat >best.yaml <<'YAML'
+data: {name: glyphs, n: 60, test_n: 300}
+model: {hidden: [64]}
+optim: {lr: 0.2}
+stop: {metric: test_loss, patience: 3}
+epochs: 500
+batch: 20
+threads: 1
+YAML
+"$program" train best.yaml --out best --quiet --json >told
+python3 - <<'PY' || fail "the page of a run that keeps its best iterate"
+import json, re
+last = [line for line in map(json.loads, open("best/metrics.jsonl")) if "event" not in line][-1]
+told, page = json.load(open("told")), open("best/report.html", encoding="utf-8").read()
+assert last["best_round"] < last["round"] and last["test_loss"] > told["loss"] + 2e-4, (last, told)
+fact = dict(re.findall("<dt>([^<]*)</dt><dd>([^<]*)<", page))
+assert fact["test accuracy"] == "%.2f %%" % (100 * told["accuracy"]) and fact["test loss"] == "%.4f" % told["loss"], (fact, told)
+assert fact["the model is of"] == "round %d, the best" % last["best_round"] and fact["rounds"] == str(last["round"]), fact
+PY
+
+# Runs that are called alike were told apart by nothing: "best run: a", and one line of the table for both.
+mkdir -p again && cp -r races/a again/
+"$program" report races/a again/a/ 'races/<b>' --out alike.html --json >said
+python3 -c '
+import json, sys
+assert [r["run"] for r in json.load(open("said"))["runs"]] == ["races/a", "again/a", "<b>"], open("said").read()
+assert ">again/a<" in open("alike.html").read()' || fail "runs called alike"
 refused 2 'must rise: 20 comes after 30' report races/a 'races/<b>' -a 30 -a 20
 refused 2 'more than one folder' report races/a --accuracy 50
 # The charts of one run as files: as many as its page has, with the same drawing.
@@ -163,6 +191,38 @@ for table in long empty; do
     (ulimit -t 10; "$program" report large --out large.html >/dev/null) || fail "a large table ($table): exit $?"
     grep -q 'The first 1000 of ' large.html || fail "a large table ($table) is shown without a word"
 done
+
+# Of many layers the first are drawn, and the page says how many there are.
+printf 'data: {name: glyphs, n: 40, test_n: 20}\nmodel: {hidden: [%s4]}\nepochs: 1\nbatch: 20\n' "$(printf '4, %.0s' $(seq 16))" >deep.yaml
+"$program" train deep.yaml --out deep --quiet >/dev/null
+"$program" eval deep/model.safetensors --out deep/evaluation.json --quiet >/dev/null
+"$program" report deep >/dev/null
+[ "$(grep -c '^<p>The first 16 of 18 layers.</p>' deep/report.html)" = 2 ] || fail "18 layers: $(grep -o 'The first [^<]*' deep/report.html)"
+
+# A run that diverged was one of which nothing had been measured yet, or one with curves like any other.
+"$program" train run.yaml --out diverged --quiet --set optim.lr=1e6 >/dev/null 2>&1 && fail "it did not diverge"
+"$program" report diverged >/dev/null
+grep -q '<p>The run diverged: the loss became .*lower optim.lr' diverged/report.html && grep -q '>Nothing has been measured.<' diverged/report.html ||
+    fail "a run that diverged: $(grep -o '<p>[TN][^<]*' diverged/report.html)"
+
+# Small numbers are no zeros, and a column in which nothing stands is left out.
+mkdir tiny && cp diverged/run.yaml tiny
+echo '{"format": 1, "round": 1, "epoch": 1, "loss": 1, "test_loss": 2.5e-7, "test_rmse": 2.84e-8, "rate": 1, "seconds": 1}' >tiny/metrics.jsonl
+cat >tiny/ticket.json <<'JSON'
+{"rows": [{"network": "pretrained", "accuracy": null, "params": 300, "flops": 450, "loss": 0.5, "bytes_total": 0, "ms": 0.0006},
+          {"network": "ticket", "accuracy": null, "params": 100, "flops": 1500000, "loss": 0.25, "bytes_total": 0, "ms": 0.25}]}
+JSON
+"$program" report tiny >/dev/null
+python3 - <<'PY' || fail "small numbers, empty columns"
+import re
+page = open("tiny/report.html", encoding="utf-8").read()
+fact = dict(re.findall("<dt>([^<]*)</dt><dd>([^<]*)<", page))
+assert fact["test error"] == "2.84e-08" and fact["test loss"] == "2.5e-07", fact
+table = page[page.index('id="tickets"'):]
+rows = [re.findall("<t[hd][^>]*>([^<]*)", row) for row in re.findall("<tr.*?</tr>", table[:table.index("</table>")], re.S)]
+assert rows == [["network", "parameters", "MFLOP", "loss", "ms a batch"], ["pretrained", "300", "0.00045", "0.5000", "0.0006"],
+                ["ticket", "100", "1.50", "0.2500", "0.25"]], rows
+PY
 
 # What is not there is left out; what is damaged is named; nothing is overwritten then.
 rm "$folder"/ticket.json "$folder"/distance.json "$folder"/certificate.json "$folder"/metrics.jsonl

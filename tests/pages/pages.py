@@ -495,6 +495,21 @@ def workers(b):
 
 # ---- Sweeps and runs side by side ---------------------------------------------------------------
 
+def sorting(b):
+    """Amounts of bytes are sorted by their size, whatever their unit: 597 kB stood above 2.33 MB."""
+    page = b.open("large-runs.html")
+    head = "[...document.querySelectorAll('.named th')].findLast(h => h.textContent === 'traffic')"
+    goal = float(page.eval(head + ".previousElementSibling.textContent").split()[1]) / 100
+    sent = {name: next(e["bytes_total"] for e in evaluations("runs/" + name) if e["test_accuracy"] >= goal - 1e-9) for name in os.listdir("runs")}
+    page.eval(head + ".click()")
+    rows = page.eval("(h => [...h.closest('table').tBodies[0].rows].map(r => [r.cells[0].textContent, r.cells[h.cellIndex].textContent]))(%s)" % head)
+    assert len({text.split()[1] for _, text in rows}) > 1, rows
+    order = [sent[name] for name, _ in rows]
+    assert all(a < 1.02 * b for a, b in zip(order, order[1:])), rows  # 61 MB are 60.5 to 61.5
+    still(page, "sorting")
+    page.close()
+
+
 def uncheck(page, key, value):
     page.eval("""((key, value) => { const f = [...document.querySelectorAll('.filters fieldset')].find(f => f.textContent.startsWith(key)),
         box = [...f.querySelectorAll('label')].find(l => l.textContent === value).querySelector('input');
@@ -630,7 +645,7 @@ if not chromium():
     print("there is no Chromium here")
     sys.exit(77)
 with Browser() as browser:
-    for part in (one_run, kept, real_targets, finger, saved, theory, minute, network, workers, sweep, compare, views, large):
+    for part in (one_run, kept, real_targets, finger, saved, theory, minute, network, workers, sorting, sweep, compare, views, large):
         begin = time.time()
         part(browser)
         print("%s: %.1f s" % (part.__name__, time.time() - begin))

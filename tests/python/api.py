@@ -105,6 +105,21 @@ class Training(unittest.TestCase):
         self.assertEqual(seen, [1, 2, 3, 4, 5, 6, 7])
         self.assertIsNone(made.result)
 
+    def test_callback_stops_and_the_run_is_saved(self):
+        """What had been trained since the last checkpoint was lost."""
+        with tempfile.TemporaryDirectory() as folder:
+            whole = net(epochs=4)
+            self.assertIsNone(net(epochs=4, folder=folder + "/run", on_round=lambda p: p["round"] < 7).accuracy)
+            seen = []
+            resumed = net(epochs=4, folder=folder + "/run", resume=True, on_round=lambda p: seen.append(p["round"]))
+            self.assertEqual(seen[0], 9, "saved after round 8, the one that it was in")
+            for name, values in whole.parameters().items():
+                np.testing.assert_array_equal(values, resumed.parameters()[name])
+            # After the last round there is nothing to stop: the run is finished.
+            last = net(epochs=2, folder=folder + "/last", on_round=lambda p: p["round"] < p["rounds"])
+            self.assertEqual(last.accuracy, net(epochs=2).accuracy)
+            self.assertTrue(os.path.exists(folder + "/last/model.safetensors"))
+
     def test_callback_that_raises(self):
         def raising(_):
             raise KeyError("mine")
@@ -134,6 +149,9 @@ class Training(unittest.TestCase):
                 net(epochs=40, folder=folder + "/run", on_round=lambda p: signal.raise_signal(signal.SIGINT) if p["round"] == 33 else None)
             self.assertTrue(os.listdir(folder + "/run/checkpoints"))
             resumed = net(epochs=40, folder=folder + "/run", resume=True)
+            for name, values in whole.metrics.items():  # also what was told before it was stopped
+                if name != "seconds":
+                    np.testing.assert_array_equal(values, resumed.metrics[name])
             for name, values in whole.parameters().items():
                 np.testing.assert_array_equal(values, resumed.parameters()[name])
 
@@ -272,6 +290,17 @@ class Models(unittest.TestCase):
                 self.assertTrue(speed["runtime"] or speed["missing"])
             except tessera.TesseraError as problem:
                 self.assertRegex(str(problem), "without ONNX")
+
+    def test_onnx_of_sequences_with_gaps(self):
+        """The file filled every position as the first: other answers than the network's, without a word."""
+        walks = np.random.default_rng(3).normal(size=(30, 5, 3))
+        walks[4, 2, 1] = np.nan
+        data = tessera.data(walks, np.arange(30) % 3, form="sequences", missing=True)
+        made = tessera.train("rnn", data, width=8, epochs=1, batch=10)
+        with tempfile.TemporaryDirectory() as folder:
+            with self.assertRaisesRegex(tessera.TesseraError, "position by position|without ONNX"):
+                made.export_onnx(folder + "/net.onnx", transform=True)
+            self.assertFalse(os.listdir(folder))
 
     def test_parameters_in_and_out(self):
         made = net()

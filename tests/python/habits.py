@@ -6,14 +6,18 @@ not begin at 0, tensors of others, clones and pickles, help() and the tab key, a
 import copy
 import ctypes
 import datetime
+import fcntl
 import gc
 import inspect
 import json
 import os
 import pickle
+import pty
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import unittest
 import warnings
 
@@ -84,6 +88,10 @@ class Frames(unittest.TestCase):
         self.assertLess(np.abs(answers - frame["price"]).mean(), 8)
         shuffled = inputs[list(inputs.columns[::-1])]
         np.testing.assert_array_equal(net.predict(shuffled), answers)
+        # judged on a frame that has the target, too: the sentence that asks for target= led to one that asked for y
+        with self.assertRaisesRegex(tessera.UsageError, "say target='price'"):
+            net.evaluate(frame, "price")
+        self.assertAlmostEqual(net.evaluate(frame, target="price").rmse, np.sqrt(np.mean((answers - frame["price"]) ** 2)), 3)
         with self.assertRaisesRegex(tessera.UsageError, "'Rom'; the network knows Bern, Ulm"):
             net.predict(inputs.assign(city="Rom"))
         # the program answers the same of the same table
@@ -288,6 +296,17 @@ class Labels(unittest.TestCase):
         codes = tessera.train("mlp", X, np.array(["001", "002", "010"])[Y], **SMALL)
         self.assertGreater((codes.predict(X) == np.array([1, 2, 10])[Y]).mean(), 0.9)
 
+    def test_words_and_numbers(self):
+        """Words were classes by their sorted order, numbers by their own: "1" and 1 were two classes, and the accuracy was 0."""
+        words = (Y + 1).astype(str)
+        for y, test_y in ((words, Y + 1), (Y + 1, words), (words.tolist(), (Y + 1).tolist()), (words.astype("S"), Y + 1),
+                          (X[:, 0], words)):
+            with self.assertRaisesRegex(tessera.UsageError, "^y holds (words and test_y numbers|numbers and test_y words): give both"):
+                tessera.data(X, y, X, test_y)
+        self.assertEqual(tessera.data(X, words, X, words.astype(object)).classes, ["1", "2", "3"])
+        named = tessera.data(X, Y, X, np.array(list("abc"))[Y], classes=list("abc"))  # numbers are places among those
+        np.testing.assert_array_equal(named.test_y, named.y)
+
     def test_words_that_are_no_text(self):
         """b"K\\xf6ln" and b"K\\xe4ln" became one class."""
         for words in ([b"K\xf6ln", b"K\xe4ln", b"Bonn"], ["\udcf6", "\udce4", "b"]):
@@ -375,9 +394,21 @@ class Memory(unittest.TestCase):
         self.assertEqual(torch.from_dlpack(answers).data_ptr(), address(answers))
 
     @unittest.skipUnless(torch, "python3-torch is not installed")
+    def test_tensors_of_other_classes(self):
+        """Of a class of somebody's own one that needs a gradient was PyTorch's RuntimeError; one with a negative bit was refused."""
+        mine = type("Mine", (torch.Tensor,), {"__module__": "mine"})
+        x = torch.from_numpy(X).as_subclass(mine).clone().requires_grad_()
+        data = tessera.data(x, torch.from_numpy(Y))
+        np.testing.assert_array_equal(data.x, X)
+        np.testing.assert_array_equal(tessera.data(list(x), list(torch.from_numpy(Y))).x, X)
+        np.testing.assert_array_equal(tessera.data(torch._neg_view(torch.from_numpy(-X)), Y).x, X)
+        np.testing.assert_array_equal(tessera.data(torch.complex(torch.from_numpy(X), torch.from_numpy(-X)).conj().imag, Y).x, X)
+
+    @unittest.skipUnless(torch, "python3-torch is not installed")
     def test_a_module_goes_in_and_comes_back(self):
         made = tessera.model("resnet18", shape=(3, 32, 32), outputs=10, width=8)
-        for given in (made.state_dict(), type("Module", (), {"state_dict": lambda self: made.state_dict()})()):
+        for given in (made.state_dict(), type("Module", (), {"state_dict": lambda self: made.state_dict()})(), made.parameters(),
+                      made.parameters(copy=False)):
             again = tessera.import_network(given, "resnet18", side=32)
             for name, values in made.state_dict().items():
                 self.assertTrue(torch.equal(values, again.state_dict()[name]), name)
@@ -466,6 +497,31 @@ class Looks(unittest.TestCase):
                     self.assertTrue(inspect.getdoc(member), what)
                 checked += 1
         self.assertGreater(checked, 80)
+
+    def test_the_bar_in_a_terminal(self):
+        """It stays in its line: at 80 columns it was longer, so that the terminal scrolled with every update."""
+        code = ("import tessera, time\ndata = tessera.data('glyphs', n=200, test_n=100)\n"
+                "tessera.train('mlp', data, hidden=[8], epochs=100, batch=20, threads=1, on_round=lambda p: time.sleep(0.0005))")
+        for columns in (80, 40, 12):
+            master, slave = pty.openpty()
+            fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+            process = subprocess.Popen([sys.executable, "-c", code], stderr=slave)
+            os.close(slave)
+            said = b""
+            try:
+                while piece := os.read(master, 65536):
+                    said += piece
+            except OSError:  # nobody writes any more
+                pass
+            self.assertEqual((process.wait(), os.close(master)), (0, None))
+            shown = said.decode().replace("\r\n", "\n")
+            self.assertTrue(shown.endswith("\n") and shown.count("\n") == 1, shown[-200:])
+            lines = shown.strip("\r\n").split("\r")
+            self.assertGreater(len(lines), 2)
+            self.assertLess(max(map(len, lines)), columns)
+            if columns >= 80:
+                self.assertRegex(lines[-1], r"^█+ 100 %  round 1000/1000  loss [0-9.e-]+  test [0-9.]+ %\s*$")
+                self.assertRegex(lines[-2], r"^█+·* +\d+ %  round \d+/1000  loss .* s left\s*$")
 
     def test_the_tab_key(self):
         self.assertEqual([name for name in dir(tessera) if not name.startswith("_")], sorted(tessera.__all__))

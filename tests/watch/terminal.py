@@ -8,6 +8,7 @@ import os
 import pty
 import re
 import select
+import shutil
 import signal
 import struct
 import subprocess
@@ -115,8 +116,22 @@ t.press(b"\r")
 t.until(lambda text: text.startswith("a  finished") and "esc list" in text, "enter opens the first")
 t.press(b"\x1b[B\x1b[B"[:3])
 t.until(lambda text: text.startswith("b  finished"), "down goes on to the next")
+# A run that begins before it in the list does not take its place on the screen: once the number of the line was kept.
+shutil.copytree(os.path.join(runs, "a"), os.path.join(runs, "a-later"))
+end = time.time() + 5  # folders are looked for every three seconds
+while time.time() < end:
+    t.read(0.1)
+    assert t.text().startswith("b  finished"), t.text()
 t.press(b"\x1b")
-t.until(lambda text: "9 runs" in text, "escape goes back")
+t.until(lambda text: "10 runs" in text, "escape goes back")
+t.press(b"\r")
+t.until(lambda text: text.startswith("b  finished"), "and its line is still the chosen one")
+# When it goes, the list is shown, and no other run in its place.
+shutil.rmtree(os.path.join(runs, "a-later"))
+os.rename(os.path.join(runs, "b"), os.path.join(runs, ".b"))
+t.until(lambda text: "8 runs" in text, "its run is gone")
+os.rename(os.path.join(runs, ".b"), os.path.join(runs, "b"))
+t.until(lambda text: "9 runs" in text, "and comes again")
 t.press(b"\x1a")
 end = time.time() + 20
 while time.time() < end and "T" not in open("/proc/%d/stat" % t.process.pid).read().rsplit(")", 1)[1].split()[0]:

@@ -4,14 +4,19 @@
  * line of the parallel coordinates. The checkboxes of .filters say which values are shown; a cell
  * is shown when the value of each of its keys is. */
 
+const UNITS = { kB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12, PB: 1e15 };
+
+/* What a cell is sorted by: 597 kB are less than 2.33 MB. */
+const sortKey = (text) => {
+    const number = parseFloat(text.replace(/,/g, ""));
+    const unit = text.match(/^[0-9.,]+ ([kMGTP]B)$/);
+    return isNaN(number) ? text : number * (unit ? UNITS[unit[1]] : 1);
+};
+
 const sortBy = (table, column, header) => {
     const body = table.tBodies[0];
     const down = header.getAttribute("aria-sort") === "ascending";
-    const key = (row) => {
-        const text = (row.cells[column]?.textContent || "").trim();
-        const number = parseFloat(text.replace(/,/g, ""));
-        return isNaN(number) ? text : number;
-    };
+    const key = (row) => sortKey((row.cells[column]?.textContent || "").trim());
     const rows = [...body.rows].map((row, i) => ({ row, i, value: key(row) }));
     rows.sort((a, b) => {
         if (a.value === "" || b.value === "") return (a.value === "") - (b.value === "") || a.i - b.i;
