@@ -1,0 +1,123 @@
+"""What the program says of data that may be meant otherwise than they are read: schema_doubts.py PROGRAM
+
+Beside schema_pairs.py, which asks for right answers or a refusal: here the answer follows from what the files say, and a
+remark must stand beside it. Each remark has a neighbour, data of which nothing is to be said, where it must not stand.
+"""
+import os
+import random
+import shutil
+import struct
+import subprocess
+import sys
+import zlib
+
+import numpy as np
+
+PROGRAM = sys.argv[1]
+random.seed(11)
+rng = np.random.default_rng(11)
+failures = []
+count = 0
+
+
+def run(*args):
+    done = subprocess.run([PROGRAM, *args], capture_output=True)
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+def write(name, text):
+    with open(name, "w", newline="") as f:
+        f.write(text)
+
+
+def table(header, rows):
+    return "\n".join([",".join(header)] + [",".join(str(c) for c in r) for r in rows]) + "\n"
+
+
+def train(name, yaml):
+    write(name + ".yaml", yaml)
+    code, out, err = run("train", name + ".yaml", "--out", name, "--quiet")
+    assert code == 0, (name, out, err)
+    return err
+
+
+def model(name):
+    return name + "/model.safetensors"
+
+
+def told(what, command, says=None, never=None, code=0):
+    """`says` must stand in what the command says, `never` must not."""
+    global count
+    count += 1
+    shutil.rmtree("tuned", ignore_errors=True)
+    rc, out, err = run(*command)
+    if rc != code or (says is not None and says not in err) or (never is not None and never in err):
+        failures.append(f"{what}: exit {rc}, expected {code} with '{says}' and without '{never}': {(err + out)[:400]}")
+    return out
+
+
+def folder(name, **arrays):
+    shutil.rmtree(name, ignore_errors=True)
+    os.makedirs(name)
+    for key, value in arrays.items():
+        np.save(f"{name}/{key}.npy", value)
+
+
+def png(path, pixels):
+    """pixels [h, w, 1, 3 or 4]"""
+    h, w, c = pixels.shape
+    raw = b"".join(b"\0" + row.astype("u1").tobytes() for row in pixels)
+
+    def chunk(tag, data):
+        return struct.pack(">I", len(data)) + tag + data + struct.pack(">I", zlib.crc32(tag + data))
+
+    kind = {1: 0, 3: 2, 4: 6}[c]
+    with open(path, "wb") as f:
+        f.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", w, h, 8, kind, 0, 0, 0)) +
+                chunk(b"IDAT", zlib.compress(raw)) + chunk(b"IEND", b""))
+
+
+# ---- Units of images ------------------------------------------------------------------------------------------------
+# A model of real pixels 0 .. 1 took bytes for numbers 255 times as large, without a word.
+half = rng.random((200, 1, 6, 6)).astype("f4")
+side = (half[:, 0, :, 0].mean(1) > 0.5).astype(int)
+folder("fractions", x=half, y=side)
+folder("bytes", x=(255 * half).astype("u1"), y=side)
+np.save("fractions.npy", half[:20])
+np.save("bytes.npy", (255 * half[:20]).astype("u1"))
+np.save("numbers.npy", 255 * half[:20])
+os.makedirs("pictures", exist_ok=True)
+for i in range(3):
+    png(f"pictures/{i}.png", 255 * half[i].transpose(1, 2, 0))
+for data in ("fractions", "bytes"):
+    for how in ("channel", "minmax", "standardize", "none"):
+        train(f"{data}-{how}", f"data: {{path: {data}, normalize: {how}}}\nmodel: {{hidden: [8]}}\nepochs: 2\nbatch: 20\n")
+unit = "are they in another unit"
+for how in ("channel", "minmax", "standardize"):
+    for path in ("bytes.npy", "numbers.npy", "pictures"):
+        told(f"{path} for fractions, {how}", ("predict", model("fractions-" + how), "--data", path), unit)
+    told(f"fractions for fractions, {how}", ("predict", model("fractions-" + how), "--data", "fractions.npy"), never=unit)
+    told(f"fractions for bytes, {how}", ("predict", model("bytes-" + how), "--data", "fractions.npy"), unit)
+    for path in ("bytes.npy", "numbers.npy", "pictures"):
+        told(f"{path} for bytes, {how}", ("predict", model("bytes-" + how), "--data", path), never=unit)
+told("fractions for bytes as they are", ("predict", model("bytes-none"), "--data", "fractions.npy"), "vary much less")
+told("numbers for bytes as they are", ("predict", model("bytes-none"), "--data", "numbers.npy"), never=unit)
+told("bytes for bytes as they are", ("predict", model("bytes-none"), "--data", "bytes.npy"), never="divided by 255")
+told("bytes for fractions as they are", ("predict", model("fractions-none"), "--data", "bytes.npy"), "are divided by 255 for this")
+told("fractions as they are", ("predict", model("fractions-none"), "--data", "fractions.npy"), never="divided by 255")
+
+# ---- Units of sequences ---------------------------------------------------------------------------------------------
+walks = rng.normal(size=(200, 6, 2)).astype("f4")
+walks[:, :, 1] += 40
+folder("walks", x=walks, y=(walks[:, -1, 0] > 0).astype(int))
+train("walks-run", "data: {path: walks, format: sequences, normalize: standardize}\n"
+      "model: {name: rnn, width: 8, train: all}\noptim: {lr: 0.01}\nepochs: 2\nbatch: 20\n")
+folder("far", x=walks * np.float32([1, 100]))
+told("sequences in another unit", ("predict", model("walks-run"), "--data", "far"), "coordinate 2: 1200 of 1200 values")
+folder("far", x=walks[:30, :4])
+told("sequences in the same unit", ("predict", model("walks-run"), "--data", "far"), never=unit)
+
+print(f"{count} remarks: {count - len(failures)} are made where they should be, and only there")
+for f in failures:
+    print("  " + f)
+sys.exit(1 if failures else 0)
