@@ -117,6 +117,64 @@ told("sequences in another unit", ("predict", model("walks-run"), "--data", "far
 folder("far", x=walks[:30, :4])
 told("sequences in the same unit", ("predict", model("walks-run"), "--data", "far"), never=unit)
 
+# ---- What nobody could compare ------------------------------------------------------------------------------------------
+rows = rng.random((300, 3)).astype("f4")
+folder("rows", x=rows, y=(rows @ np.float32([1, 2, 3])).astype("f4"))
+train("rows-run", "data: {path: rows}\nmodel: {hidden: [8]}\nepochs: 5\n")
+write("rows.csv", table(["c", "b", "a", "y"], [(*r[::-1], r.sum()) for r in rows[:9]]))
+told("a table for a model of arrays", ("predict", model("rows-run"), "--data", "rows.csv"),
+     "knows no names of columns: those of rows.csv are taken in their order, unchecked")
+told("the same, judged", ("eval", model("rows-run"), "--data", "rows.csv"), "in their order, unchecked")
+np.save("four.npy", rng.random((5, 4)).astype("f4"))
+np.save("three.npy", rows[:5])
+last = "the last of its 4 columns is taken for the target"
+told("an array that is wider by one", ("predict", model("rows-run"), "--data", "four.npy"), last)
+told("an array of the model's width", ("predict", model("rows-run"), "--data", "three.npy"), never=last)
+
+# --set data.path named other data, of which only a fifth was looked at, and nothing was said of what could not be compared.
+folder("others", x=rows[:50], y=rows[:50].sum(1))
+part = "only the 10 samples of its test part are taken; --data takes all"
+for command in ("predict", "eval"):
+    said = told(command + " by --set", (command, model("rows-run"), "--set", "data.path=others"), part)
+    told(command + " by --set, unchecked", (command, model("rows-run"), "--set", "data.path=others"), "only its shape was compared")
+    told(command + " of its own data", (command, model("rows-run")), never="test part")
+    told(command + " by --data", (command, model("rows-run"), "--data", "others"), never="test part")
+
+# A set that brings names of its own was taken by the numbers of its classes: cat answered for dog.
+names = [f"kind{k}" for k in range(10)]
+images = rng.integers(0, 256, (40, 3, 32, 32)).astype("u1")
+for k, name in enumerate(names):
+    os.makedirs("kinds/" + name)
+    for i in range(4):
+        png(f"kinds/{name}/{i}.png", images[4 * k + i].transpose(1, 2, 0))
+train("kinds-run", "data: {path: kinds}\nmodel: {hidden: [8]}\nepochs: 1\nbatch: 8\n")
+os.makedirs("cifar")
+for part in [f"data_batch_{i}" for i in range(1, 6)] + ["test_batch"]:
+    with open(f"cifar/{part}.bin", "wb") as f:
+        for i in range(40):
+            f.write(bytes([i % 10]) + images[i].tobytes())
+write("cifar/batches.meta.txt", "\n".join(names) + "\n")
+told("CIFAR's files with the model's classes", ("eval", model("kinds-run"), "--data", "cifar"), never="class")
+write("cifar/batches.meta.txt", "\n".join(names[::-1]) + "\n")
+told("with others", ("eval", model("kinds-run"), "--data", "cifar"), "class 0 is kind9, but", code=3)
+given = told("with others, only asked about", ("predict", model("kinds-run"), "--data", "cifar"), "its classes are not those of")
+if "(given)" in given:
+    failures.append("labels of other classes stand beside predictions")
+
+
+def idx(path, kind, numbers, form):
+    with open(path, "wb") as f:
+        f.write(bytes([0, 0, kind, numbers.ndim]) + struct.pack(f">{numbers.ndim}I", *numbers.shape) + numbers.astype(form).tobytes())
+
+
+# Labels that were saved as real numbers were targets, and what a model of classes said of them was no class.
+for part, kind, form in (("whole", 8, ">u1"), ("real", 13, ">f4")):
+    idx(f"{part}-images-idx3-ubyte", 8, images[:, 0], ">u1")
+    idx(f"{part}-labels-idx1-ubyte", kind, np.arange(40) % 4, form)
+train("idx-run", "data: {path: whole-images-idx3-ubyte}\nmodel: {hidden: [8]}\nepochs: 1\nbatch: 8\n")
+if "probability" not in told("labels as real numbers", ("predict", model("idx-run"), "--data", "real-images-idx3-ubyte")):
+    failures.append("a model of classes answers with numbers")
+
 print(f"{count} remarks: {count - len(failures)} are made where they should be, and only there")
 for f in failures:
     print("  " + f)
