@@ -175,6 +175,38 @@ train("idx-run", "data: {path: whole-images-idx3-ubyte}\nmodel: {hidden: [8]}\ne
 if "probability" not in told("labels as real numbers", ("predict", model("idx-run"), "--data", "real-images-idx3-ubyte")):
     failures.append("a model of classes answers with numbers")
 
+# ---- Columns that say nothing ---------------------------------------------------------------------------------------
+# A column of crosses and gaps was filled with crosses.
+many = [(round(random.random(), 3), "x" if random.random() > 0.5 else "", 7, random.randrange(9)) for _ in range(100)]
+yes = ["yes" if a > 0.5 else "no" for a, *_ in many]
+write("crosses.csv", table(["a", "flag", "b", "y"], [(a, flag, b, y) for (a, flag, _, b), y in zip(many, yes)]))
+gaps = "column 2 (flag) holds one value and"
+told("crosses and gaps", ("data", "info", "crosses.csv"), gaps)
+told("crosses and zeros", ("data", "info", "crosses.csv", "--set", "data.missing=zero"), never=gaps)
+write("words.csv", table(["a", "flag", "b", "y"], [(a, flag or "o", b, y) for (a, flag, _, b), y in zip(many, yes)]))
+told("crosses and words", ("data", "info", "words.csv"), never="flag")
+write("signs.csv", table(["a", "sign", "y"], [(a, "+" if flag else "-", y) for (a, flag, *_), y in zip(many, yes)]))
+told("plus and minus", ("data", "info", "signs.csv"), "column 2 (sign) holds one value and")
+write("sevens.csv", table(["a", "k", "b", "y"], [(a, k, b, y) for (a, _, k, b), y in zip(many, yes)]))
+told("sevens", ("data", "info", "sevens.csv"), "column 2 (k) is the same in all rows")
+write("more.csv", table(["a", "k", "l", "m", "y"], [(a, k, k, k, y) for (a, _, k, _), y in zip(many, yes)]))
+told("three of one value", ("data", "info", "more.csv"), "column 2 (k) and 2 more are the same in all rows")
+
+# The minus sign of typographers made words of numbers.
+write("minus.csv", table(["t", "y"], [(f"\u2212{1 + i % 30}", y) for i, y in enumerate(yes)]))
+told("typographers' minus", ("data", "info", "minus.csv"), 'is a number with "\u2212" at it', code=3)
+for mark in "~", "'", "\u2248":
+    write("minus.csv", table(["t", "y"], [(f"{mark}{1 + i % 30}", y) for i, y in enumerate(yes)]))
+    told(f"numbers behind {mark}", ("data", "info", "minus.csv"), f'is a number with "{mark}" at it', code=3)
+# Names that a program gave to columns without names were a row of data.
+write("counted.csv", "0,1,2,3\n" + "".join(f"{i % 7},{i % 5},{i % 3},{i % 2}\n" for i in range(100)))
+told("columns that are counted", ("data", "info", "counted.csv"), "line 1 is taken for data, but counts its columns")
+told("the same, a header", ("data", "info", "counted.csv", "--set", "data.header=yes"), never="line 1")
+write("counted.csv", ",0,1,2,3\n" + "".join(f"{i},{i % 7},{i % 5},{i % 3},{i % 2}\n" for i in range(100)))
+told("columns that are counted behind numbers of rows", ("data", "info", "counted.csv"), "but counts its columns")
+write("plain.csv", "".join(f"{i % 7},{i % 5},{i % 3},{i % 2}\n" for i in range(100)))
+told("columns that are not counted", ("data", "info", "plain.csv"), never="line 1")
+
 print(f"{count} remarks: {count - len(failures)} are made where they should be, and only there")
 for f in failures:
     print("  " + f)
