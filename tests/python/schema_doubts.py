@@ -207,6 +207,23 @@ told("columns that are counted behind numbers of rows", ("data", "info", "counte
 write("plain.csv", "".join(f"{i % 7},{i % 5},{i % 3},{i % 2}\n" for i in range(100)))
 told("columns that are not counted", ("data", "info", "plain.csv"), never="line 1")
 
+# ---- Pictures ---------------------------------------------------------------------------------------------------------
+for colour, rgb in (("blue", (20, 20, 230)), ("red", (230, 20, 20))):
+    os.makedirs("album/" + colour)
+    for i in range(20):
+        png(f"album/{colour}/{i}.png", (np.array(rgb) + rng.integers(-15, 15, (8, 8, 3))).clip(0, 255))
+train("album-run", "data: {path: album}\nmodel: {hidden: [8]}\nepochs: 10\nbatch: 8\n")
+os.makedirs("glass")
+red = np.full((8, 8, 4), 255)
+red[..., 1:3] = 20
+png("glass/solid.png", red)
+told("pictures with an alpha channel and nothing behind it", ("predict", model("album-run"), "--data", "glass"), never="transparent")
+red[0, 0, 3] = 0
+png("glass/clear.png", red)
+told("transparent pictures", ("predict", model("album-run"), "--data", "glass"), "1 pictures like clear.png have transparent parts")
+os.rename("glass/clear.png", "glass/clear.jxl")
+told("pictures of a kind that is not read", ("predict", model("album-run"), "--data", "glass"), "1 pictures like clear.jxl are neither")
+
 print(f"{count} remarks: {count - len(failures)} are made where they should be, and only there")
 for f in failures:
     print("  " + f)
