@@ -207,6 +207,20 @@ told("columns that are counted behind numbers of rows", ("data", "info", "counte
 write("plain.csv", "".join(f"{i % 7},{i % 5},{i % 3},{i % 2}\n" for i in range(100)))
 told("columns that are not counted", ("data", "info", "plain.csv"), never="line 1")
 
+# ---- Units of targets ---------------------------------------------------------------------------------------------------
+def price(x, z):
+    return round(1000 + 300 * x - 200 * z, 2)
+
+
+pairs = rng.random((200, 2)).round(4)
+write("euros.csv", table(["x", "z", "price"], [(x, z, price(x, z)) for x, z in pairs]))
+write("cents.csv", table(["x", "z", "price"], [(x, z, 100 * price(x, z)) for x, z in pairs]))
+train("euros", "data: {path: euros.csv, unit: EUR}\nmodel: {hidden: [8]}\nepochs: 3\n")
+tune = ("finetune", model("euros"), "--epochs", "1", "--out", "tuned", "--data")
+told("trained on with targets in cents", (*tune, "cents.csv"), "targets are near 1.0")
+told("trained on with targets in euros", (*tune, "euros.csv"), never="targets are near")
+told("another unit's name", ("eval", model("euros"), "--set", "data.unit=USD"), "a trained model keeps it", code=2)
+
 # ---- Pictures ---------------------------------------------------------------------------------------------------------
 for colour, rgb in (("blue", (20, 20, 230)), ("red", (230, 20, 20))):
     os.makedirs("album/" + colour)
@@ -223,6 +237,17 @@ png("glass/clear.png", red)
 told("transparent pictures", ("predict", model("album-run"), "--data", "glass"), "1 pictures like clear.png have transparent parts")
 os.rename("glass/clear.png", "glass/clear.jxl")
 told("pictures of a kind that is not read", ("predict", model("album-run"), "--data", "glass"), "1 pictures like clear.jxl are neither")
+
+# Networks without layers of a fixed size took pictures of another size without a word.
+for colour, rgb in (("blue", (20, 20, 230)), ("red", (230, 20, 20))):
+    os.makedirs("larger/" + colour)
+    for i in range(8):
+        png(f"larger/{colour}/{i}.png", (np.array(rgb) + rng.integers(-15, 15, (12, 12, 3))).clip(0, 255))
+train("residual", "data: {path: album}\nmodel: {name: resnet18, width: 2}\nrounds: 2\nbatch: 8\n")
+tune = ("finetune", model("residual"), "--epochs", "1", "--set", "batch=4", "--out", "tuned", "--data", "larger")
+size = "learned from images of 8x8 and goes on with 12x12 of larger"
+told("trained on with larger pictures", tune, size)
+told("the same, brought to the model's size", (*tune, "--set", "data.size=8"), never="learned from images")
 
 print(f"{count} remarks: {count - len(failures)} are made where they should be, and only there")
 for f in failures:
