@@ -122,11 +122,20 @@ python - <<'P'
 import torch
 torch.save({"w": torch.ones(2)}, "old.pth", _use_new_zipfile_serialization=False)
 state = torch.load("cases/imagenet/weights.pth")
+torch.save({"epoch": 3, "state_dict": state, "state_dict_ema": {k: v.clone() for k, v in state.items()}}, "averaged.pth")
 state["layer1.0.conv1.weight"][0, 0, 0, 0] = float("nan")
 torch.save(state, "nan.pth")
 torch.save(torch.nn.Conv2d(1, 2, 3), "module.pth")
 P
 refused 3 "before version 1.6; save it again" import old.pth --out new
+# What was chosen, and what no file tells, is said.
+says() { # WORDS ARGUMENT...
+    "$program" import "${@:2}" --out said --force 2>&1 | grep -qF -- "$1" || complain "import ${*:2} does not say '$1'"
+}
+says "the weights are those of state_dict; state_dict_ema, which holds tensors, too, is left out" averaged.pth --size 32
+says "taken for the form that is usual for CIFAR, without max pooling" cases/small-stem/weights.pth --normalize none
+says "pixels   scaled by ImageNet's means" cases/imagenet/weights.pth --size 32
+says "pixels   divided by 255" cases/imagenet/weights.pth --size 32 --normalize none
 refused 3 "layer1.0.conv1.weight holds" import nan.pth --out new
 refused 3 "torch.nn.modules.conv.Conv2d, which is code" import module.pth --out new
 [ ! -e new ] || complain "a refused import left a file"
