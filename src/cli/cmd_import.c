@@ -61,6 +61,16 @@ done:
     return st;
 }
 
+static const char *inputs_text(const cli_args *args)
+{
+    const char *kind = cli_text(args, "normalize");
+    if (cli_text(args, "mean"))
+        return "scaled by the means and deviations given";
+    return kind && strcmp(kind, "none") == 0 ? "divided by 255"
+                                             : "scaled by ImageNet's means and deviations "
+                                               "(--normalize, --mean and --std: otherwise)";
+}
+
 static tsr_status tell(const cli_args *args, tsr_model *m, const char *out, const char *module)
 {
     tsr_status st = TSR_OK;
@@ -70,11 +80,12 @@ static tsr_status tell(const cli_args *args, tsr_model *m, const char *out, cons
     TSR_TRY(tsr_model_look(&info, m));
     if (!args->json) {
         (void)printf("%s of width %lld for images of %lldx%lldx%lld, %lld outputs, %lld numbers\n"
+                     "pixels   %s\n"
                      "model    %s\n"
                      "PyTorch  %s\n",
                      name, (long long)width, (long long)info.channels, (long long)info.height,
-                     (long long)info.width, (long long)info.outputs, (long long)info.numbers, out,
-                     module);
+                     (long long)info.width, (long long)info.outputs, (long long)info.numbers,
+                     inputs_text(args), out, module);
         goto done;
     }
     tsr_json *w = tsr_json_create();

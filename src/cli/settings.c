@@ -24,7 +24,8 @@ done:
  * A file of an older version does not, so there the run file still tells the columns. */
 static bool is_kept(const char *key, bool schema)
 {
-    static const char *const columns[] = {"data.target", "data.task", "data.ignore", "data.words"};
+    static const char *const columns[] = {"data.target", "data.task", "data.ignore",
+                                          "data.words",  "data.unit", "data.size"};
     static const char *const always[] = {"model.", "scheme.", "optim.", "data.normalize",
                                          "data.target_scale"};
     for (size_t i = 0; schema && i < sizeof columns / sizeof *columns; i++)

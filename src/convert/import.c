@@ -178,6 +178,16 @@ done:
     return st;
 }
 
+/* Nothing in a file tells the layers without weights. */
+static void tell_stem(const import *in)
+{
+    const tsri_tensor *first = layer_tensor(in->file, in->model->first, "weight");
+    if (tsri_reads(in->model->keys, "stem") && first->shape[2] <= 3)
+        TSRI_INFO("%s: its first convolution is 3x3: taken for the form that is usual for CIFAR, "
+                  "without max pooling behind it",
+                  tsri_quote(in->path));
+}
+
 static tsr_status list_models(tsri_text *out)
 {
     tsr_status st = TSR_OK;
@@ -423,6 +433,7 @@ import in = {.path = path, .how = how };
     strip_prefixes(in.file);
     TSR_TRY(rename_timm(in.file, path));
     TSR_TRY(find_model(&in));
+    tell_stem(&in);
     if (how->classes > 0)
         TSR_TRY(new_head(&in));
     TSR_TRY(read_names(&in));

@@ -9,7 +9,9 @@
 #include "data/alike.h"
 #include "data/resolution.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { WIDE = 50, ROWS_LEAST = 8 };
 
@@ -42,6 +44,48 @@ static tsr_status doubt_words(const tsri_tables *t, int64_t k, const char *path)
                   t->column[k].target ? "classes" : "words");
 done:
     return st;
+}
+
+/* ---- Columns of one value ------------------------------------------------------------------- */
+
+/* Does the column hold one value and no other? *missing counts its gaps. */
+static bool never_varies(int64_t *missing, const tsri_tables *t, int64_t k)
+{
+    double first = (double)NAN;
+    int64_t rows = 0;
+    *missing = 0;
+    for (int i = 0; i < t->parts; i++)
+        for (int64_t row = 0; row < t->part[i].rows; row++, rows++) {
+            double v = t->part[i].cell[row * t->columns + k];
+            *missing += isnan(v);
+            first = isnan(first) ? v : first;
+            if (!isnan(v) && v != first)
+                return false;
+        }
+    return rows >= ROWS_LEAST && *missing < rows;
+}
+
+/* Gaps that mean something, as in a column of crosses, are lost once they are filled with the mean:
+ * all rows are the same then. */
+static void doubt_constants(const tsri_tables *t, const char *path)
+{
+    int64_t missing, same = 0, first = -1;
+    for (int64_t i = 0; i < t->inputs; i++) {
+        int64_t k = t->input[i];
+        if (!never_varies(&missing, t, k))
+            continue;
+        if (missing > 0 && strcmp(t->want->missing, "mean") == 0)
+            TSRI_WARN(
+                "%s: %s holds one value and %lld gaps, which are filled with it, so that "
+                "nothing can be learned from it: if they mean something, write that into them",
+                path, named(t, k), (long long)missing);
+        first = same++ == 0 ? k : first;
+    }
+    if (same == 1)
+        TSRI_INFO("%s: %s is the same in all rows", path, named(t, first));
+    else if (same > 1)
+        TSRI_INFO("%s: %s and %lld more are the same in all rows", path, named(t, first),
+                  (long long)(same - 1));
 }
 
 /* ---- Numbers -------------------------------------------------------------------------------- */
@@ -86,6 +130,7 @@ tsr_status tsri_columns_doubt(const tsri_tables *t)
         else
             TSR_TRY(doubt_numbers(t, k, tsri_quote(path)));
     }
+    doubt_constants(t, tsri_quote(path));
 done:
     return st;
 }

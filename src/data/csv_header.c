@@ -12,6 +12,7 @@
 #include "data/csv.h"
 #include "data/dressed.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { COLUMNS_MAX = 65536, ROWS_SEEN = 200, ROWS_LEAST = 8 };
@@ -123,6 +124,24 @@ static bool may_be_names(const tsri_csv_table *p, const below *b)
     return true;
 }
 
+/* 0, 1, 2, ... or 1, 2, 3, ...: what programs call columns that have no names, perhaps behind an
+ * empty cell above the numbers of the rows. */
+static bool counts_up(const tsri_csv_table *p)
+{
+    enum { LEAST = 4 };
+    int64_t from = *p->name[0] == '\0', first;
+    if (p->columns - from < LEAST)
+        return false;
+    first = *p->name[from] - '0';
+    for (int64_t k = from; k < p->columns; k++) {
+        char number[24];
+        (void)snprintf(number, sizeof number, "%lld", (long long)(first + k - from));
+        if ((first != 0 && first != 1) || strcmp(p->name[k], number) != 0)
+            return false;
+    }
+    return true;
+}
+
 static tsr_status guess(bool *header, const tsri_csv_table *p)
 {
     tsr_status st = TSR_OK;
@@ -132,10 +151,11 @@ static tsr_status guess(bool *header, const tsri_csv_table *p)
     TSR_TRY(look_below(b, p));
     for (int64_t k = 0; k < p->columns && !*header; k++)
         *header = stands_above(p->name[k], &b[k]);
-    if (!*header && may_be_names(p, b))
-        TSRI_WARN("%s: line 1 is taken for data, but has whole numbers above fractions: if these "
-                  "are the names of columns, set data.header to yes",
-                  tsri_quote(p->path));
+    if (!*header && (may_be_names(p, b) || counts_up(p)))
+        TSRI_WARN("%s: line 1 is taken for data, but %s: if these are the names of columns, set "
+                  "data.header to yes",
+                  tsri_quote(p->path),
+                  counts_up(p) ? "counts its columns" : "has whole numbers above fractions");
     if (*header || !never_again(p, b))
         goto done;
     *header = true;

@@ -171,7 +171,7 @@ static tsr_status prepare(tsr_data *data, const tsr_config *config, const tsri_w
     data->patch = wants->length;
     TSR_TRY(tsri_normalize(data, how, scaling, wants->length));
     if (like)
-        tsri_warn_of_strange(data);
+        tsri_warn_of_strange(data, like);
     TSR_TRY(tsri_scale_targets(data, targets, scaling));
     if (like)
         tsri_warn_of_strange_targets(data);

@@ -42,13 +42,15 @@ static const char *whole(const char *at, const char *end)
 
 bool tsri_dressed(tsri_dress *d, const char *cell, size_t length)
 {
-    static const char *const currencies[] = {
-        "$",   "\u20ac", "\u00a3", "\u00a5", "\u20b9", "EUR",
-        "USD", "GBP",    "CHF",    "JPY",    "("}; /* (5): bookkeepers write -5 so */
+    static const char *const before[] = {
+        "$",      "\u20ac", "\u00a3", "\u00a5", "\u20b9", "EUR",
+        "USD",    "GBP",    "CHF",    "JPY",    "(", /* (5): bookkeepers write -5 so, */
+        "\u2212", "\u2013", "\uff0d",                /* and typographers with these */
+        "~",      "\u2248", "'"};                    /* '5: how spreadsheets mark a text */
     const char *at = cell, *end = cell + length;
     at += at < end && (*at == '-' || *at == '+');
     d->before = at;
-    at += STARTS_WITH(currencies, at, end);
+    at += STARTS_WITH(before, at, end);
     d->before_length = (size_t)(at - d->before);
     while (d->before_length > 0 && at < end && *at == ' ')
         at++;

@@ -16,7 +16,7 @@ typedef struct tsri_dress {
     size_t before_length, behind_length;
 } tsri_dress;
 
-/* Is the cell a number with a currency before it, anything without digits after it, or marks
+/* Is the cell a number with a currency, a typographer's minus or the like before it, anything without digits after it, or marks
  * between its thousands? */
 bool tsri_dressed(tsri_dress *d, const char *cell, size_t length);
 

@@ -72,7 +72,7 @@ tsr_status tsri_image_upright(tsri_image *image, int orientation)
     tsr_status st = TSR_OK;
     turn t = turns[orientation];
     int64_t w = image->width, h = image->height;
-    tsri_image out = {t.swap ? h : w, t.swap ? w : h, NULL};
+    tsri_image out = {t.swap ? h : w, t.swap ? w : h, NULL, image->clear};
     if (orientation == 1)
         goto done;
     TSR_TRY(tsri_alloc_raw(&out.rgb, w * h * 3, 1));

@@ -201,8 +201,10 @@ static tsr_status decode_png(tsri_image *out, const void *bytes, int64_t n, cons
         TSR_TRY(tsri_alloc(&rgba, pixels * 4, 1));
         TSR_TRY(tsri_alloc_raw(&out->rgb, pixels * 3, 1));
         good = png_image_finish_read(&png, NULL, rgba, 0, NULL);
-        for (int64_t i = 0; i < pixels; i++)
+        for (int64_t i = 0; i < pixels; i++) {
             memcpy(out->rgb + 3 * i, rgba + 4 * i, 3);
+            out->clear = out->clear || rgba[4 * i + 3] < 255;
+        }
     }
     TSR_CHECK(good && !(png.warning_or_error & PNG_IMAGE_ERROR), TSR_BAD_FILE,
               "%s: damaged PNG (%s); fetch it again or remove it", tsri_quote(name),

@@ -11,6 +11,7 @@
 typedef struct tsri_image {
     int64_t width, height;
     uint8_t *rgb; /* [height, width, 3]; free with tsri_free */
+    bool clear;   /* parts of it were transparent */
 } tsri_image;
 
 /* JPEG or PNG by its first bytes, upright (exif.h); grey and CMYK become RGB, 16 bits become 8,

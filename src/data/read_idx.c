@@ -273,6 +273,8 @@ static tsr_status set_wanted(tsr_data *data, const idx *y, const idx *y_test, co
     assert(y->shape[0] > 0 && (!y_test || y_test->shape[0] > 0)); /* read_header saw to it */
     if (strcmp(task, "auto") != 0)
         real = strcmp(task, "regress") == 0;
+    if (data->like)
+        real = data->like->classes == 0;
     if (y_test)
         TSR_CHECK(y_test->dims == y->dims && y_test->row == y->row, TSR_BAD_FILE,
                   "%s: byte 3: labels of another shape than in %s", tsri_quote(y_test->path),

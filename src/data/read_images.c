@@ -57,27 +57,34 @@ typedef struct album {
     int64_t loose;     /* pictures without a class */
     char stranger[64]; /* a folder that is not one of the model's classes */
     int64_t foreign;
-    char one[64]; /* of the foreign ones */
+    char one[64];  /* of the foreign ones */
+    int64_t clear; /* pictures with transparent parts */
+    char clear_one[64];
 } album;
 
 /* ---- One picture -------------------------------------------------------------------------- */
 
+static bool has_ending(const char *name, const char *const *endings, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (tsri_ends_with(name, endings[i]))
+            return true;
+    return false;
+}
+
 static bool is_picture(const char *name)
 {
-    return tsri_ends_with(name, ".jpg") || tsri_ends_with(name, ".jpeg") ||
-           tsri_ends_with(name, ".png");
+    static const char *const endings[] = {".jpg", ".jpeg", ".png", ".jpe", ".jfif"};
+    return has_ending(name, endings, sizeof endings / sizeof *endings);
 }
 
 /* Is it a picture of a kind that we cannot read? People expect those to be read, so they are
  * counted and named in a warning. */
 static bool is_foreign(const char *name)
 {
-    static const char *const endings[] = {".gif",  ".bmp",  ".webp", ".tif",
-                                          ".tiff", ".heic", ".avif", ".jp2"};
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-        if (tsri_ends_with(name, endings[i]))
-            return true;
-    return false;
+    static const char *const endings[] = {".gif",  ".bmp",  ".webp", ".tif", ".tiff", ".heic",
+                                          ".heif", ".avif", ".jp2",  ".jxl", ".ppm",  ".pgm"};
+    return has_ending(name, endings, sizeof endings / sizeof *endings);
 }
 
 /* The component of a path that ends before `end`; *n is its length. */
@@ -180,6 +187,8 @@ static tsr_status add_picture(album *a, const char *name, const void *bytes, int
     p.test = p.test || a->all_test;
     int64_t side = a->height > a->width ? a->height : a->width;
     TSR_TRY(tsri_image_decode(&image, bytes, n, side > 0 ? side : a->size, name));
+    if (image.clear && a->clear++ == 0)
+        (void)snprintf(a->clear_one, sizeof a->clear_one, "%s", name);
     TSR_TRY(set_window(a, &image));
     TSR_TRY(make_room(a));
     TSR_TRY(tsri_image_fit(a->pixels + a->count * 3 * a->height * a->width, &image, a->height,
@@ -228,6 +237,15 @@ static void tell_foreign(const album *a)
         TSRI_WARN("%s: %lld pictures like %s are neither JPEG nor PNG and are left out; convert "
                   "them",
                   tsri_quote(a->path), (long long)a->foreign, tsri_quote(a->one));
+}
+
+/* Viewers show what lies behind such a picture. */
+static void tell_clear(const album *a)
+{
+    if (a->clear > 0)
+        TSRI_INFO("%s: %lld pictures like %s have transparent parts: the colours that are stored "
+                  "there are taken",
+                  tsri_quote(a->path), (long long)a->clear, tsri_quote(a->clear_one));
 }
 
 /* Says that folders which are not classes of the model are not compared with its answers. */
@@ -462,6 +480,7 @@ tsr_status tsri_read_images(tsr_data *data, const tsri_read *want)
     if (!a.like && tsri_is_folder(want->path))
         TSR_TRY(tsri_class_folders_tell_empty(&a.folders, want->path));
     tell_foreign(&a);
+    tell_clear(&a);
     tell_strangers(&a);
 done:
     for (int64_t i = 0; i < a.count; i++)

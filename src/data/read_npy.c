@@ -282,6 +282,9 @@ tsr_status tsri_read_npy(tsr_data *data, const tsri_read *want)
                   tsri_quote(test.x.path), tsri_quote(train.x.path));
         TSR_TRY(set_inputs(&data->test, data, &test));
     }
+    if (data->like && data->like->unlabelled && has_target_column(&train))
+        TSRI_INFO("%s: the last of its %lld columns is taken for the target",
+                  tsri_quote(want->path), (long long)train.x.row);
     if (train.unlabelled)
         TSR_TRY(tsri_take_classes(data));
     else

@@ -2,6 +2,7 @@
 #include "io/pickle.h"
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "io/pickle_machine.h"
 
@@ -111,6 +112,23 @@ static bool is_text(const tsri_pickle_value *v, const char *text)
            memcmp(v->text.bytes, text, (size_t)v->text.n) == 0;
 }
 
+/* Says which other dictionary of tensors stands beside the one that is taken: averages of the
+ * weights above all. */
+static void tell_others(const tsri_machine *m, int32_t root, int32_t taken, const char *name)
+{
+    for (int32_t c = m->value[root].items.first; c >= 0; c = m->cell[m->cell[c].next].next) {
+        const tsri_pickle_value *key = &m->value[m->cell[c].value];
+        int32_t value = m->cell[m->cell[c].next].value;
+        const tsri_pickle_value *v = &m->value[value];
+        bool filled = v->kind == TSRI_PICKLE_DICT && v->items.first >= 0;
+        if (value == taken || key->kind != TSRI_PICKLE_TEXT || !filled ||
+            m->value[m->cell[m->cell[v->items.first].next].value].kind != TSRI_PICKLE_TENSOR)
+            continue;
+        TSRI_WARN("%s: the weights are those of %s; %s, which holds tensors, too, is left out",
+                  tsri_quote(m->path), name, tsri_printable(key->text.bytes, (size_t)key->text.n));
+    }
+}
+
 /* The dictionary that stands in another one under a name that training scripts use; else itself. */
 static int32_t state_dict(const tsri_machine *m, int32_t root)
 {
@@ -119,8 +137,10 @@ static int32_t state_dict(const tsri_machine *m, int32_t root)
         for (int32_t c = m->value[root].items.first; c >= 0; c = m->cell[m->cell[c].next].next) {
             int32_t value = m->cell[m->cell[c].next].value;
             if (is_text(&m->value[m->cell[c].value], names[i]) &&
-                m->value[value].kind == TSRI_PICKLE_DICT)
+                m->value[value].kind == TSRI_PICKLE_DICT) {
+                tell_others(m, root, value, names[i]);
                 return value;
+            }
         }
     return root;
 }

@@ -262,19 +262,52 @@ static void doubt_targets(const char *path, const tsr_data *data, const tsri_dat
     }
 }
 
+/* Networks without layers of a fixed size take pictures of any. */
+static void doubt_size(const tsri_tensors *file, const char *path, const tsr_data *data)
+{
+    tsri_shape there;
+    const char *text = tsri_tensors_meta(file, "tessera.input");
+    if (!text || !shape_here(&there, text) || data->sequences || there.h * there.w == 1 ||
+        (there.h == data->height && there.w == data->width))
+        return;
+    TSRI_WARN("%s learned from images of %lldx%lld and goes on with %lldx%lld of %s: set data.size "
+              "if that is not meant",
+              path, (long long)there.h, (long long)there.w, (long long)data->height,
+              (long long)data->width, data->name);
+}
+
+enum { FAR = 10 };
+
+/* Real targets are scaled anew, too. */
+static void doubt_unit_of_targets(const char *path, const tsr_data *data, const tsri_scaling *there,
+                                  const tsri_data_schema *schema)
+{
+    static const char usual[] = "standardize";
+    const tsri_scaling *here = &data->scaling;
+    double away = fabs((double)here->target_shift - (double)there->target_shift) *
+                  (double)there->target_scale;
+    if (data->classes > 0 || away <= FAR || strcmp(schema->target_scale, usual) != 0 ||
+        strcmp(data->schema.target_scale, usual) != 0)
+        return;
+    TSRI_WARN("%s: targets are near %.4g, but were near %.4g when %s was trained: are they in "
+              "another unit? They are scaled anew",
+              data->name, (double)here->target_shift, (double)there->target_shift, path);
+}
+
 /* Warns of columns in another unit: training scales its inputs by its own data, so the weights to
  * start from would mean something else. */
-static tsr_status doubt_units(const tsri_tensors *file, const char *path, const tsr_data *data)
+static tsr_status doubt_units(const tsri_tensors *file, const char *path, const tsr_data *data,
+                              const tsri_data_schema *schema)
 {
-    enum { FAR = 10 };
     tsr_status st = TSR_OK;
     tsri_scaling there = {0};
     const tsri_scaling *here = &data->scaling;
     const char *text = tsri_tensors_meta(file, TSRI_META_SCALING);
-    if (!text || !data->column)
+    if (!text)
         return TSR_OK;
     TSR_TRY(tsri_scaling_read(&there, text, path));
-    for (int64_t k = 0; here->groups == there.groups && k < there.groups; k++) {
+    doubt_unit_of_targets(path, data, &there, schema);
+    for (int64_t k = 0; data->column && here->groups == there.groups && k < there.groups; k++) {
         double away =
             fabs((double)here->shift[k] - (double)there.shift[k]) * (double)there.scale[k];
         if (away <= FAR)
@@ -303,7 +336,8 @@ tsr_status tsri_model_knows(const tsri_tensors *file, const char *path, const ts
               data->name, difference);
     TSR_TRY(same_classes(file, path, data));
     doubt_targets(path, data, &schema);
-    TSR_TRY(doubt_units(file, path, data));
+    doubt_size(file, path, data);
+    TSR_TRY(doubt_units(file, path, data, &schema));
 done:
     tsri_data_schema_fini(&schema);
     return st;

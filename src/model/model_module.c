@@ -8,6 +8,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "data/row_scaling.h"
+#include "io/digest.h"
 #include "io/file.h"
 #include "net/models.h"
 #include "net/torch_code.h"
@@ -15,14 +16,27 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char imports[] = "import json\n"
+static const char imports[] = "import hashlib\n"
+                              "import json\n"
                               "import os\n"
                               "import struct\n"
+                              "import warnings\n"
                               "\n"
                               "import torch\n"
                               "from torch import nn\n"
                               "from torch.nn import functional as F\n"
                               "\n";
+
+static const char checker[] =
+    "\n"
+    "\n"
+    "def check_scaling(path, scaling):\n"
+    "    \"\"\"Warns of a file whose inputs or targets were scaled otherwise than here.\"\"\"\n"
+    "    if SCALED and scaling and hashlib.sha256(scaling.encode()).hexdigest() != SCALED:\n"
+    "        warnings.warn(f\"{path} was trained on data that were scaled otherwise than prepare() "
+    "\"\n"
+    "                      f\"does: tessera prune {path} --ratio 0 --out OTHER writes a module for "
+    "it\")\n";
 
 static const char helpers[] =
     "\n"
@@ -48,7 +62,7 @@ static const char loader[] =
     "        (length,) = struct.unpack(\"<Q\", file.read(8))\n"
     "        header = json.loads(file.read(length))\n"
     "        data = bytearray(file.read())\n"
-    "    header.pop(\"__metadata__\", None)\n"
+    "    check_scaling(path, header.pop(\"__metadata__\", {}).get(\"tessera.scaling\"))\n"
     "    found = {}\n"
     "    for name, entry in header.items():\n"
     "        begin, end = entry[\"data_offsets\"]\n"
@@ -121,6 +135,23 @@ done:
     return st;
 }
 
+/* SCALED: by which load() tells that another file was scaled otherwise. Where pixels were divided by
+ * 255 without a word of it in the file, training on writes that down: such a file differs in words
+ * alone. */
+static tsr_status mark(tsri_text *out, const tsr_model *m, const tsri_row_scaling *r, bool vectors)
+{
+    tsr_status st = TSR_OK;
+    char hex[TSRI_SHA256_HEX];
+    const char *text = tsri_tensors_meta(m->file, TSRI_META_SCALING);
+    bool said = text && (vectors || r->groups > 0 || r->unit > 0);
+    if (said)
+        TSR_TRY(tsri_sha256(hex, text, (int64_t)strlen(text)));
+    TSR_TRY(said ? tsri_text_add(out, "SCALED = \"%s\"\n", hex)
+                 : tsri_text_add(out, "SCALED = None\n"));
+done:
+    return st;
+}
+
 /* prepare(): what became of the inputs before the network saw them. */
 static tsr_status inputs(tsri_text *out, const tsr_model *m)
 {
@@ -132,6 +163,7 @@ static tsr_status inputs(tsri_text *out, const tsr_model *m)
     TSR_TRY(tsri_text_add(out, "INPUT = (%lld, %lld, %lld)  # of a sample\n", (long long)s.c,
                           (long long)s.h, (long long)s.w));
     TSR_TRY(constants(out, &r, tsri_shape_count(s)));
+    TSR_TRY(mark(out, m, &r, s.h * s.w == 1));
     TSR_TRY(tsri_text_add(out, "\n\n"
                                "def prepare(raw):\n"
                                "    \"\"\"What the network sees of raw inputs (pixels of images in "
@@ -237,7 +269,7 @@ tsr_status tsri_module_write(const char *path, const tsr_model *m, const char *w
     TSR_TRY(head(&text, m, path, name_of(weights)));
     TSR_TRY(inputs(&text, m));
     TSR_TRY(targets(&text, m));
-    TSR_TRY(tsri_text_add(&text, "%s", helpers));
+    TSR_TRY(tsri_text_add(&text, "%s%s", checker, helpers));
     TSR_TRY(tsri_torch_class(&text, m->net));
     TSR_TRY(tsri_text_add(&text, "%s", loader));
     TSR_TRY(tsri_file_write_text(path, text.data));

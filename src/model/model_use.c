@@ -25,14 +25,52 @@ void tsri_model_use_fini(tsri_model_use *use)
     tsri_pool_destroy(use->device.pool);
 }
 
+static bool same_text(const tsr_config *a, const tsr_config *b, const char *key)
+{
+    const char *one = tsri_config_text(a, key), *other = tsri_config_text(b, key);
+    return !one == !other && (!one || strcmp(one, other) == 0);
+}
+
+/* Other data than those of the model's training: --data, or --set data.path. */
+static tsr_status shows_others(bool *others, const tsr_model *model)
+{
+    tsr_status st = TSR_OK;
+    tsr_config *own = NULL;
+    *others = model->shown_others;
+    if (*others)
+        goto done;
+    TSR_TRY(tsri_model_run_file(&own, model->file, model->path));
+    *others = !same_text(own, model->config, "data.path") ||
+              !same_text(own, model->config, "data.test_path") ||
+              !same_text(own, model->config, "data.name");
+done:
+    tsr_config_destroy(own);
+    return st;
+}
+
+/* Data that were named by --set are cut as those of the training were. */
+static void tell_part(const tsr_model *model, const tsr_data *d, const tsri_model_asked *asked)
+{
+    if (asked->on_training_set || d->test.n == 0)
+        return;
+    if (!model->shown_others)
+        TSRI_INFO("%s: only the %lld samples of its test part are taken; --data takes all", d->name,
+                  (long long)d->test.n);
+    else if (asked->unlabelled)
+        TSRI_INFO("%s: the %lld samples of its test part are predicted; --train-set takes the "
+                  "other %lld",
+                  d->name, (long long)d->test.n, (long long)d->train.n);
+}
+
 /* Says what could not be compared when other data than the model's own was given. */
 static void tell_unchecked(const tsr_model *model, const tsr_data *d)
 {
-    if (!model->shown_others)
-        return;
     if (!model->schema.kind)
         TSRI_WARN("%s was written by an older version and does not say what its columns and "
                   "classes are called: %s is matched by shape alone",
+                  model->path, d->name);
+    else if (model->schema.fields == 0 && d->schema.fields > 0)
+        TSRI_WARN("%s knows no names of columns: those of %s are taken in their order, unchecked",
                   model->path, d->name);
     else if (!d->schema.kind)
         TSRI_WARN("%s has no names of columns: only its shape was compared with what %s was "
@@ -40,20 +78,32 @@ static void tell_unchecked(const tsr_model *model, const tsr_data *d)
                   d->name, model->path);
 }
 
-/* An older model file says what its classes are called, but was not matched by that: what it calls
- * cat must not answer for dog. */
-static tsr_status old_classes_agree(const tsr_model *model, const tsr_data *d)
+/* Classes of an older model file, and of sets whose names no reader matches (CIFAR's), are numbers:
+ * where both sides have names, what the model calls cat must not answer for dog. Where nobody
+ * compares, the labels are left out. */
+static tsr_status classes_agree(const tsr_model *model, tsr_data *d, bool unlabelled)
 {
     tsr_status st = TSR_OK;
-    if (model->schema.kind || !model->class_name || !d->class_name)
+    int64_t i = 0;
+    if (!model->class_name || !d->class_name)
         goto done;
-    for (int64_t i = 0; i < model->classes && i < d->classes; i++)
-        TSR_CHECK(
-            strcmp(model->class_name[i], d->class_name[i]) == 0, TSR_BAD_FILE,
-            "%s: class %lld is %s, but %s, which was written by an older version, was "
-            "trained with %s in its place: train it again, or give data with the same classes",
-            d->name, (long long)i, tsri_quote(d->class_name[i]), model->path,
-            tsri_quote(model->class_name[i]));
+    while (i < model->classes && i < d->classes &&
+           strcmp(model->class_name[i], d->class_name[i]) == 0)
+        i++;
+    if (i == model->classes || i == d->classes)
+        goto done;
+    TSR_CHECK(model->schema.kind, TSR_BAD_FILE,
+              "%s: class %lld is %s, but %s, which was written by an older version, was "
+              "trained with %s in its place: train it again, or give data with the same classes",
+              d->name, (long long)i, tsri_quote(d->class_name[i]), model->path,
+              tsri_quote(model->class_name[i]));
+    TSR_CHECK(unlabelled, TSR_BAD_FILE,
+              "%s: class %lld is %s, but %s was trained with %s in its place", d->name,
+              (long long)i, tsri_quote(d->class_name[i]), model->path,
+              tsri_quote(model->class_name[i]));
+    TSRI_WARN("%s: its classes are not those of %s: they are left out", d->name, model->path);
+    TSRI_FREE(d->train.label);
+    TSRI_FREE(d->test.label);
 done:
     return st;
 }
@@ -62,6 +112,7 @@ static tsr_status load_data(tsri_model_use *use, const tsr_model *model,
                             const tsri_model_asked *asked)
 {
     tsr_status st = TSR_OK;
+    bool others = false;
     tsri_like like = tsri_model_like(model, asked->unlabelled);
     if (!asked->data)
         TSR_TRY(tsri_model_has_data(model));
@@ -88,13 +139,13 @@ static tsr_status load_data(tsri_model_use *use, const tsr_model *model,
               model->path, (long long)model->input.c, (long long)model->input.h,
               (long long)model->input.w, d->name, (long long)d->channels, (long long)d->height,
               (long long)d->width);
-    TSR_TRY(old_classes_agree(model, d));
+    TSR_TRY(classes_agree(model, use->data, asked->unlabelled));
     if (!asked->data)
+        TSR_TRY(shows_others(&others, model));
+    if (others) {
         tell_unchecked(model, d);
-    if (asked->unlabelled && model->shown_others && !asked->on_training_set && d->test.n > 0)
-        TSRI_INFO("%s: the %lld samples of its test part are predicted; --train-set takes the "
-                  "other %lld",
-                  d->name, (long long)d->test.n, (long long)d->train.n);
+        tell_part(model, d, asked);
+    }
     use->part = asked->on_training_set || d->test.n == 0 ? &d->train : &d->test;
 done:
     return st;

@@ -71,6 +71,17 @@ batch: 30
 ticket: {ratios: [0.5], seconds: 0.1}
 Y
 "$program" ticket run.yaml --init head --out ticket --quiet >/dev/null || complain "ticket"
+# Training on scales by its own data: a module that loads what was fine-tuned went on scaling by ImageNet's numbers, and
+# said nothing.
+"$program" prune head --ratio 0.5 --seconds 0 --out cut.safetensors --quiet >/dev/null || complain "prune"
+"$program" finetune cut.safetensors "${given[@]}" --epochs 1 --lr 0.01 --set batch=30 --out tuned3 --quiet >/dev/null || complain "finetune"
+load() { python -W error -c 'import cut, sys; cut.load(*sys.argv[1:])' "$@"; }
+load || complain "a module warns of its own file"
+load tuned3/model.safetensors 2>&1 | grep -q 'scaled otherwise than prepare() does: tessera prune tuned3/model.safetensors --ratio 0' ||
+    complain "a module says nothing of a file that was scaled otherwise"
+"$program" prune tuned3/model.safetensors --ratio 0 --seconds 0 --out tuned3.safetensors --quiet >/dev/null || complain "prune --ratio 0"
+"$program" predict tuned3/model.safetensors --data cases/imagenet/x.npy --out module.npy --quiet >/dev/null 2>&1
+python -W error "$source/tests/python/torch_module.py" tuned3.py cases/imagenet/x.npy module.npy || complain "the module that load() advises"
 printf '%s\n' a b c d e f g >names
 import cases/imagenet/weights.pth --out named --size 32 --names names
 "$program" predict named --data cases/imagenet/x.npy 2>/dev/null | tail -n +2 | cut -d, -f2 | grep -qvx '[a-g]' && complain "names of classes"
@@ -122,11 +133,20 @@ python - <<'P'
 import torch
 torch.save({"w": torch.ones(2)}, "old.pth", _use_new_zipfile_serialization=False)
 state = torch.load("cases/imagenet/weights.pth")
+torch.save({"epoch": 3, "state_dict": state, "state_dict_ema": {k: v.clone() for k, v in state.items()}}, "averaged.pth")
 state["layer1.0.conv1.weight"][0, 0, 0, 0] = float("nan")
 torch.save(state, "nan.pth")
 torch.save(torch.nn.Conv2d(1, 2, 3), "module.pth")
 P
 refused 3 "before version 1.6; save it again" import old.pth --out new
+# What was chosen, and what no file tells, is said.
+says() { # WORDS ARGUMENT...
+    "$program" import "${@:2}" --out said --force 2>&1 | grep -qF -- "$1" || complain "import ${*:2} does not say '$1'"
+}
+says "the weights are those of state_dict; state_dict_ema, which holds tensors, too, is left out" averaged.pth --size 32
+says "taken for the form that is usual for CIFAR, without max pooling" cases/small-stem/weights.pth --normalize none
+says "pixels   scaled by ImageNet's means" cases/imagenet/weights.pth --size 32
+says "pixels   divided by 255" cases/imagenet/weights.pth --size 32 --normalize none
 refused 3 "layer1.0.conv1.weight holds" import nan.pth --out new
 refused 3 "torch.nn.modules.conv.Conv2d, which is code" import module.pth --out new
 [ ! -e new ] || complain "a refused import left a file"

@@ -24,7 +24,7 @@ static void follow(int64_t *x, int64_t *y, char from, int64_t i)
 static tsri_image stored(int orientation)
 {
     bool lies = orientation >= 5;
-    tsri_image image = {lies ? H : W, lies ? W : H, NULL};
+    tsri_image image = {lies ? H : W, lies ? W : H, NULL, false};
     assert_ok(tsri_alloc(&image.rgb, W * H * 3, 1));
     for (int64_t r = 0; r < image.height; r++)
         for (int64_t c = 0; c < image.width; c++) {

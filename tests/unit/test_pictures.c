@@ -390,7 +390,7 @@ static void pictures_are_resized_evenly(void **state)
     (void)state;
     enum { W = 32, H = 16 };
     uint8_t rgb[H * W * 3], out[3 * 64 * 64];
-    tsri_image image = {W, H, rgb};
+    tsri_image image = {W, H, rgb, false};
     for (int h = 0; h < H; h++)
         for (int w = 0; w < W; w++) {
             rgb[(h * W + w) * 3] = (uint8_t)(8 * w);
