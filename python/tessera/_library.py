@@ -240,7 +240,7 @@ def call_long(function: Any, *arguments: Any) -> None:
     inside the library. What a signal raises comes out when the job has saved and stopped."""
     if threading.current_thread() is not threading.main_thread():
         return call(function, *arguments)  # no signals are heard there
-    context, raised = create(library.tsr_context_create), []
+    context, raised, ended = create(library.tsr_context_create), [], threading.Event()
 
     def work() -> None:
         library.tsr_context_set_log(context, _hear_all, None, header.TSR_LOG_WARNING)
@@ -252,17 +252,18 @@ def call_long(function: Any, *arguments: Any) -> None:
             raised.append(problem)
         finally:
             library.tsr_context_use(None)
+            ended.set()
 
-    worker = threading.Thread(target=work)
-    worker.start()
+    # Not join: in Python 3.11 a join that Ctrl-C interrupts takes the thread for ended.
+    threading.Thread(target=work).start()
     try:
-        worker.join()
+        ended.wait()
     except BaseException:
         library.tsr_context_stop(context)
-        worker.join()
+        ended.wait()
         raise
     finally:
-        if not worker.is_alive():  # a second Ctrl-C does not wait
+        if ended.is_set():  # a second Ctrl-C does not wait
             library.tsr_context_destroy(context)
     _pass_on()
     if raised:
