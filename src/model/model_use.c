@@ -53,10 +53,10 @@ static void tell_part(const tsr_model *model, const tsr_data *d, const tsri_mode
 {
     if (asked->on_training_set || d->test.n == 0)
         return;
-    if (!model->shown_others)
+    if (!model->shown_others && !d->own_test)
         TSRI_INFO("%s: only the %lld samples of its test part are taken; --data takes all", d->name,
                   (long long)d->test.n);
-    else if (asked->unlabelled)
+    else if (model->shown_others && asked->unlabelled)
         TSRI_INFO("%s: the %lld samples of its test part are predicted; --train-set takes the "
                   "other %lld",
                   d->name, (long long)d->test.n, (long long)d->train.n);

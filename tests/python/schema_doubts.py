@@ -175,6 +175,15 @@ train("idx-run", "data: {path: whole-images-idx3-ubyte}\nmodel: {hidden: [8]}\ne
 if "probability" not in told("labels as real numbers", ("predict", model("idx-run"), "--data", "real-images-idx3-ubyte")):
     failures.append("a model of classes answers with numbers")
 
+folder("tested", x=rows[:50], y=rows[:50].sum(1), x_test=rows[50:60], y_test=rows[50:60].sum(1))
+told("by --set, a test part of its own", ("eval", model("rows-run"), "--set", "data.path=tested"), never="only the 10 samples")
+# What training took of its own data was taken of others, too: 40 of 300 rows.
+train("few", "data: {path: rows, limit: 40}\nmodel: {hidden: [8]}\nepochs: 1\nbatch: 10\n")
+for path, more, steps in ("rows", (), 24), ("rows", ("--set", "data.limit=50"), 5):
+    said = told("trained on with other data", ("finetune", model("few"), "--data", path, "--epochs", "1", "--out", "tuned", "--json", *more))
+    if f'"rounds":{steps},' not in said:
+        failures.append(f"trained on with other data {more}: not {steps} steps: {said}")
+
 # ---- Columns that say nothing ---------------------------------------------------------------------------------------
 # A column of crosses and gaps was filled with crosses.
 many = [(round(random.random(), 3), "x" if random.random() > 0.5 else "", 7, random.randrange(9)) for _ in range(100)]
