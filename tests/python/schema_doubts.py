@@ -184,6 +184,14 @@ for path, more, steps in ("rows", (), 24), ("rows", ("--set", "data.limit=50"), 
     if f'"rounds":{steps},' not in said:
         failures.append(f"trained on with other data {more}: not {steps} steps: {said}")
 
+# finetune compares names with names, and said nothing where one side has none.
+write("named.csv", table(["a", "b", "c", "y"], [(*r, r.sum()) for r in rows]))
+train("named", "data: {path: named.csv}\nmodel: {hidden: [8]}\nepochs: 1\n")
+order = "taken in their order, unchecked"
+for name, path, says in (("named", "rows", order), ("rows-run", "named.csv", order), ("named", "named.csv", None), ("rows-run", "rows", None)):
+    told(f"{name} trained on with {path}", ("finetune", model(name), "--data", path, "--epochs", "1", "--out", "tuned"), says,
+         never=None if says else order)
+
 # ---- Columns that say nothing ---------------------------------------------------------------------------------------
 # A column of crosses and gaps was filled with crosses.
 many = [(round(random.random(), 3), "x" if random.random() > 0.5 else "", 7, random.randrange(9)) for _ in range(100)]
