@@ -97,10 +97,12 @@ static float spread_of(int64_t *far, const tsri_part *part, const tsr_data *data
 static float narrow_of(const tsr_data *data, const tsri_part *part)
 {
     enum { FEW = 8 };
+    const char *how = data->schema.normalize;
+    bool in_ranges = strcmp(how, "none") == 0 || strcmp(how, "minmax") == 0;
     bool single = data->scaling.groups == data->dim && part->n < FEW;
     if (part->bytes || single || data->scaling.groups == 0)
         return 0;
-    return strcmp(data->schema.normalize, "none") == 0 ? 0.02f : 0.1f;
+    return in_ranges ? 0.02f : 0.1f;
 }
 
 /* Does the scaling take no byte far away? Most models of bytes need no look at all of them. */
