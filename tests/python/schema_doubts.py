@@ -158,6 +158,8 @@ told("CIFAR's files with the model's classes", ("eval", model("kinds-run"), "--d
 write("cifar/batches.meta.txt", "\n".join(names[::-1]) + "\n")
 told("with others", ("eval", model("kinds-run"), "--data", "cifar"), "class 0 is kind9, but", code=3)
 given = told("with others, only asked about", ("predict", model("kinds-run"), "--data", "cifar"), "its classes are not those of")
+write("cifar/batches.meta.txt", "\n".join(f"other{k}" for k in range(10)) + "\n")
+told("with names that the model has nowhere", ("eval", model("kinds-run"), "--data", "cifar"), "classes are taken by their numbers")
 if "(given)" in given:
     failures.append("labels of other classes stand beside predictions")
 
