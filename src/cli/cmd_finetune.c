@@ -15,6 +15,10 @@ static tsr_status run(const cli_args *args)
     TSR_TRY(tsr_model_read(&model, o.init));
     TSR_TRY(tsr_config_finetune(tsr_model_config(model), cli_int(args, "epochs", 0),
                                 cli_real(args, "lr", 0)));
+    if (cli_has(args, "data")) { /* of other data, all, whatever the training took of its own */
+        TSR_TRY(tsr_config_set(tsr_model_config(model), "data.limit=0"));
+        TSR_TRY(tsr_config_set(tsr_model_config(model), "data.test_limit=0"));
+    }
     TSR_TRY(cli_settings(tsr_model_config(model), args));
     TSR_CHECK(cli_names_data(model), TSR_USAGE,
               "%s was imported and has no data of its own: give --data", o.init);

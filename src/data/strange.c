@@ -98,10 +98,12 @@ static float spread_of(int64_t *far, const tsri_part *part, const tsr_data *data
 static float narrow_of(const tsr_data *data, const tsri_part *part)
 {
     enum { FEW = 8 };
+    const tsri_normalisation *how = tsri_normalisation_named(data->schema.normalize);
+    bool in_ranges = how->range || tsri_normalises_nothing(how);
     bool single = data->scaling.groups == data->dim && part->n < FEW;
     if (part->bytes || single || data->scaling.groups == 0)
         return 0;
-    return tsri_normalises_nothing(tsri_normalisation_named(data->schema.normalize)) ? 0.02f : 0.1f;
+    return in_ranges ? 0.02f : 0.1f;
 }
 
 /* Does the scaling take no byte far away? Most models of bytes need no look at all of them. */

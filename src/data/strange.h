@@ -9,7 +9,8 @@
  * as in a model's training,
  *     of columns of a table or an array, and coordinates of sequences, most of whose values lie more
  *     than ten deviations (ten times the range with minmax) away from those of the training;
- *     of images of which that is true, or all of whose values lie within a tenth of a deviation;
+ *     of images of which that is true, or all of whose values lie within a tenth of a deviation (a
+ *     fiftieth of the range with minmax and none);
  *     of bytes for a model that learned from real images as they were. */
 void tsri_warn_of_strange(const tsr_data *data, const tsri_like *like);
 

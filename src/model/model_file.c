@@ -262,6 +262,18 @@ static void doubt_targets(const char *path, const tsr_data *data, const tsri_dat
     }
 }
 
+/* Names on one side alone compare with nothing. */
+static void doubt_names(const char *path, const tsr_data *data, const tsri_data_schema *there)
+{
+    bool here_named = tsri_data_schema_named(&data->schema);
+    if (here_named && !tsri_data_schema_named(there))
+        TSRI_WARN("%s knows no names of columns: those of %s are taken in their order, unchecked",
+                  path, data->name);
+    else if (!here_named && tsri_data_schema_named(there))
+        TSRI_WARN("%s has no names of columns: they are taken in their order, unchecked",
+                  data->name);
+}
+
 /* Networks without layers of a fixed size take pictures of any. */
 static void doubt_size(const tsri_tensors *file, const char *path, const tsr_data *data)
 {
@@ -336,6 +348,7 @@ tsr_status tsri_model_knows(const tsri_tensors *file, const char *path, const ts
               data->name, difference);
     TSR_TRY(same_classes(file, path, data));
     doubt_targets(path, data, &schema);
+    doubt_names(path, data, &schema);
     doubt_size(file, path, data);
     TSR_TRY(doubt_units(file, path, data, &schema));
 done:

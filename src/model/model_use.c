@@ -53,10 +53,10 @@ static void tell_part(const tsr_model *model, const tsr_data *d, const tsri_mode
 {
     if (asked->on_training_set || d->test.n == 0)
         return;
-    if (!model->shown_others)
+    if (!model->shown_others && !d->own_test)
         TSRI_INFO("%s: only the %lld samples of its test part are taken; --data takes all", d->name,
                   (long long)d->test.n);
-    else if (asked->unlabelled)
+    else if (model->shown_others && asked->unlabelled)
         TSRI_INFO("%s: the %lld samples of its test part are predicted; --train-set takes the "
                   "other %lld",
                   d->name, (long long)d->test.n, (long long)d->train.n);
@@ -78,29 +78,49 @@ static void tell_unchecked(const tsr_model *model, const tsr_data *d)
                   d->name, model->path);
 }
 
+/* The first class that the two call otherwise, or -1. */
+static int64_t first_other(const tsr_model *model, const tsr_data *d)
+{
+    for (int64_t i = 0; model->class_name && d->class_name && i < model->classes && i < d->classes;
+         i++)
+        if (strcmp(model->class_name[i], d->class_name[i]) != 0)
+            return i;
+    return -1;
+}
+
+/* Does the model have the name of class i in another place? */
+static bool moved(const tsr_model *model, const tsr_data *d)
+{
+    for (int64_t i = 0; i < d->classes; i++)
+        for (int64_t k = 0; k < model->classes; k++)
+            if (i != k && strcmp(model->class_name[k], d->class_name[i]) == 0)
+                return true;
+    return false;
+}
+
 /* Classes of an older model file, and of sets whose names no reader matches (CIFAR's), are numbers:
  * where both sides have names, what the model calls cat must not answer for dog. Where nobody
- * compares, the labels are left out. */
+ * compares, the labels are left out. Names that the model has nowhere may be other words for the
+ * same. */
 static tsr_status classes_agree(const tsr_model *model, tsr_data *d, bool unlabelled)
 {
     tsr_status st = TSR_OK;
-    int64_t i = 0;
-    if (!model->class_name || !d->class_name)
+    int64_t i = first_other(model, d);
+    if (i < 0)
         goto done;
-    while (i < model->classes && i < d->classes &&
-           strcmp(model->class_name[i], d->class_name[i]) == 0)
-        i++;
-    if (i == model->classes || i == d->classes)
-        goto done;
+    const char *here = d->class_name[i], *there = model->class_name[i];
     TSR_CHECK(model->schema.kind, TSR_BAD_FILE,
               "%s: class %lld is %s, but %s, which was written by an older version, was "
               "trained with %s in its place: train it again, or give data with the same classes",
-              d->name, (long long)i, tsri_quote(d->class_name[i]), model->path,
-              tsri_quote(model->class_name[i]));
+              d->name, (long long)i, tsri_quote(here), model->path, tsri_quote(there));
+    if (!moved(model, d)) {
+        TSRI_WARN("%s: class %lld is %s, %s calls it %s: classes are taken by their numbers",
+                  d->name, (long long)i, tsri_quote(here), model->path, tsri_quote(there));
+        goto done;
+    }
     TSR_CHECK(unlabelled, TSR_BAD_FILE,
               "%s: class %lld is %s, but %s was trained with %s in its place", d->name,
-              (long long)i, tsri_quote(d->class_name[i]), model->path,
-              tsri_quote(model->class_name[i]));
+              (long long)i, tsri_quote(here), model->path, tsri_quote(there));
     TSRI_WARN("%s: its classes are not those of %s: they are left out", d->name, model->path);
     TSRI_FREE(d->train.label);
     TSRI_FREE(d->test.label);

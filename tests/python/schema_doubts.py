@@ -158,6 +158,8 @@ told("CIFAR's files with the model's classes", ("eval", model("kinds-run"), "--d
 write("cifar/batches.meta.txt", "\n".join(names[::-1]) + "\n")
 told("with others", ("eval", model("kinds-run"), "--data", "cifar"), "class 0 is kind9, but", code=3)
 given = told("with others, only asked about", ("predict", model("kinds-run"), "--data", "cifar"), "its classes are not those of")
+write("cifar/batches.meta.txt", "\n".join(f"other{k}" for k in range(10)) + "\n")
+told("with names that the model has nowhere", ("eval", model("kinds-run"), "--data", "cifar"), "classes are taken by their numbers")
 if "(given)" in given:
     failures.append("labels of other classes stand beside predictions")
 
@@ -174,6 +176,23 @@ for part, kind, form in (("whole", 8, ">u1"), ("real", 13, ">f4")):
 train("idx-run", "data: {path: whole-images-idx3-ubyte}\nmodel: {hidden: [8]}\nepochs: 1\nbatch: 8\n")
 if "probability" not in told("labels as real numbers", ("predict", model("idx-run"), "--data", "real-images-idx3-ubyte")):
     failures.append("a model of classes answers with numbers")
+
+folder("tested", x=rows[:50], y=rows[:50].sum(1), x_test=rows[50:60], y_test=rows[50:60].sum(1))
+told("by --set, a test part of its own", ("eval", model("rows-run"), "--set", "data.path=tested"), never="only the 10 samples")
+# What training took of its own data was taken of others, too: 40 of 300 rows.
+train("few", "data: {path: rows, limit: 40}\nmodel: {hidden: [8]}\nepochs: 1\nbatch: 10\n")
+for path, more, steps in ("rows", (), 24), ("rows", ("--set", "data.limit=50"), 5):
+    said = told("trained on with other data", ("finetune", model("few"), "--data", path, "--epochs", "1", "--out", "tuned", "--json", *more))
+    if f'"rounds":{steps},' not in said:
+        failures.append(f"trained on with other data {more}: not {steps} steps: {said}")
+
+# finetune compares names with names, and said nothing where one side has none.
+write("named.csv", table(["a", "b", "c", "y"], [(*r, r.sum()) for r in rows]))
+train("named", "data: {path: named.csv}\nmodel: {hidden: [8]}\nepochs: 1\n")
+order = "taken in their order, unchecked"
+for name, path, says in (("named", "rows", order), ("rows-run", "named.csv", order), ("named", "named.csv", None), ("rows-run", "rows", None)):
+    told(f"{name} trained on with {path}", ("finetune", model(name), "--data", path, "--epochs", "1", "--out", "tuned"), says,
+         never=None if says else order)
 
 # ---- Columns that say nothing ---------------------------------------------------------------------------------------
 # A column of crosses and gaps was filled with crosses.
