@@ -241,7 +241,9 @@ done:
     return st;
 }
 
-/* Full batches that are what they are need no list. */
+/* Gradient descent takes all samples in their order: what they are needs no list. A batch as large as
+ * the set that is shuffled, or drawn with replacement, does: parts of it, and how often a sample is
+ * in it, follow from the list alone. */
 static tsr_status add_samples(tsri_parcel *parcel, const tsri_run *run, int64_t worker)
 {
     tsr_status st = TSR_OK;
@@ -252,7 +254,8 @@ static tsr_status add_samples(tsri_parcel *parcel, const tsri_run *run, int64_t 
                                  .data = t->sample + worker * t->steps * t->batch};
     char behind[24];
     (void)snprintf(behind, sizeof behind, ".%" PRId64, worker);
-    if (run->settings.batch != run->data->train.n || tsri_run_changes_samples(&run->settings))
+    if (!run->settings.gd || run->settings.batch != run->data->train.n ||
+        tsri_run_changes_samples(&run->settings))
         TSR_TRY(tsri_parcel_add(parcel, &samples, "batch%s", behind));
     TSR_TRY(tsri_changes_add(&t->changes, parcel, worker * t->steps, t->steps, "", behind));
 done:

@@ -24,6 +24,7 @@ run plain --set model.norm=none --set optim.nesterov=true --set optim.schedule=c
 run linear --set 'model.hidden=[]' --set backend=ref
 run moved --set data.augment=crop-flip --set optim.momentum=0
 run micro --set scheme.micro_batches=4 --set rounds=3
+run whole --set data.n=128 --set batch=128 --set scheme.micro_batches=4 --set rounds=3 # in an order of its own
 few=(--set rounds=4 --set scheme.workers=3)
 local=("${few[@]}" --set scheme.local_steps=3)
 run gpipe "${few[@]}" --set scheme.name=gpipe --set scheme.micro_batches=2
