@@ -96,7 +96,7 @@ static double masks_distance(const tsri_score_log *r, const int64_t *a, const in
         int64_t n = r->net->axis[x].size;
         if (!r->cut[x])
             continue;
-        int64_t keep = (int64_t)llround((double)n * (1 - r->ratio));
+        int64_t keep = tsri_units_kept(n, r->ratio);
         tsri_places_of(place, n, b + at, n);
         sum += (double)n * tsri_mask_distance(a + at, keep, place, keep, n);
         at += n;
@@ -296,7 +296,7 @@ static tsr_status one_pair(pairs *p, const tsri_axis *axis, int64_t at, int64_t 
         tsri_text_add(&p->csv, "%s,%.6g,%.6g,%.6g", axis->name, epoch_of(p, i), epoch_of(p, j), f));
     tsri_places_of(p->place, n, gammas + j * units, n);
     for (int64_t k = 0; k < p->ratios; k++) {
-        int64_t keep = (int64_t)llround((double)n * (1 - p->ratio[k]));
+        int64_t keep = tsri_units_kept(n, p->ratio[k]);
         TSR_TRY(tsri_text_add(&p->csv, ",%.6g",
                               tsri_mask_distance(gammas + i * units, keep, p->place, keep, n)));
     }

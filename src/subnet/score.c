@@ -202,3 +202,10 @@ done:
     tsri_store_close(&host);
     return st;
 }
+
+int64_t tsri_units_kept(int64_t n, double ratio)
+{
+    const double rounding = 1e-9; /* 25 (1 - 0.9) is 2.4999999999999996 */
+    int64_t kept = (int64_t)floor((double)n * (1 - ratio) + 0.5 + rounding);
+    return kept > 1 ? kept : 1;
+}

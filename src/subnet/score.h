@@ -43,4 +43,8 @@ bool tsri_score_fits(const tsri_net *net, int64_t axis, tsri_criterion criterion
 tsr_status tsri_score(double *score, const tsri_store *store, int64_t axis,
                       tsri_criterion criterion, uint64_t seed);
 
+/* Of n units those that stay when the part `ratio` goes: the nearest number, halves up, at least
+ * one. */
+int64_t tsri_units_kept(int64_t n, double ratio);
+
 #endif

@@ -4,7 +4,6 @@
 #include "base/alloc.h"
 #include "scheme/rules.h"
 
-#include <math.h>
 #include <string.h>
 
 static int64_t rounded(int64_t count, int64_t size, const tsri_prune *how)
@@ -17,7 +16,7 @@ static int64_t rounded(int64_t count, int64_t size, const tsri_prune *how)
 
 int64_t tsri_prune_count(int64_t size, const tsri_prune *how)
 {
-    return rounded((int64_t)llround((double)size * (1 - how->ratio)), size, how);
+    return rounded(tsri_units_kept(size, how->ratio), size, how);
 }
 
 void tsri_ranking_fini(tsri_ranking *r)
@@ -95,7 +94,7 @@ static int64_t axis_of(const tsri_ranking *r, int64_t unit)
 static void count_globally(tsri_ranking *r, const tsri_prune *how)
 {
     const tsri_net *net = r->net;
-    int64_t kept = 0, want = (int64_t)llround((double)r->total * (1 - how->ratio));
+    int64_t kept = 0, want = tsri_units_kept(r->total, how->ratio);
     memset(r->seen, 0, (size_t)net->axes * sizeof *r->seen);
     for (int64_t a = 0; a < net->axes; a++)
         if (r->cut[a])

@@ -226,6 +226,11 @@ static void samples(void **state)
     assert_ok(
         tsri_score_log_sample(&change, &r, &store, 60, 4)); /* as 20 and 30, but not as 40 and 50 */
     assert_true(change > 0.1);
+    /* A ticket keeps at least one unit of each axis, however few the ratio leaves: so do masks. */
+    r.masks = true;
+    r.ratio = 0.99;
+    assert_ok(tsri_score_log_sample(&change, &r, &store, 70, 3));
+    assert_true(change > 0 && change <= 3 * 2 / 42.0);
     const double ratio[] = {0.5};
     assert_ok(tsri_score_log_write(&r, 10, ratio, 1, scratch_folder));
     assert_true(tsri_file_exists(scratch_path("distance.csv")));

@@ -243,6 +243,10 @@ static void counts(void **state)
     assert_int_equal(tsri_prune_count(5, &how), 5); /* fewer than a tile */
     how.ratio = 0;
     assert_int_equal(tsri_prune_count(20, &how), 20);
+    how = (tsri_prune){.ratio = 0.9}; /* halves up: 25 (1 - 0.9) is 2.4999999999999996 in doubles */
+    assert_int_equal(tsri_prune_count(25, &how), 3);
+    assert_int_equal(tsri_prune_count(15, &how), 2);
+    assert_int_equal(tsri_prune_count(14, &how), 1);
 }
 
 /* What units of different axes are ranked by: norms in units of their axis' mean, weights of batch
