@@ -65,7 +65,7 @@ tsr_status tsri_metrics_tell(tsri_run *run)
         tsri_json_put_real(&w, "train_loss", run->position.train_loss);
         tsri_json_put_real(&w, "train_accuracy", run->position.train_accuracy);
     }
-    if (run->best_w) {
+    if (run->best_w || run->settings.patience) {
         tsri_json_put_int(&w, "best_round", run->position.best_iterate);
         tsri_json_put_real(&w, "best_loss", run->position.best_loss);
     }

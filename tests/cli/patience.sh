@@ -40,6 +40,9 @@ train b --set stop.metric=test_error --set stop.patience=6
 check_end b test_error 6
 train last --set optim.keep=last
 cmp -s a/model.safetensors last/model.safetensors && complain "optim.keep: last kept the best"
+# It stops by the same evaluations, so its lines say which one was best, too.
+[ "$(tail -1 a/metrics.jsonl | grep -o '"best_round".*"bytes_total"')" = "$(tail -1 last/metrics.jsonl | grep -o '"best_round".*"bytes_total"')" ] ||
+    complain "best: $(tail -1 a/metrics.jsonl), with the last kept $(tail -1 last/metrics.jsonl)"
 train ema --set optim.ema=0.9
 check_end ema test_loss 4
 
