@@ -79,6 +79,14 @@ done:
     return st;
 }
 
+/* After this round, as in a run: where it is due, and where a ranking of filters ends it. */
+static bool is_judged(const tsri_run *run)
+{
+    const tsri_settings *s = &run->settings;
+    return (s->judges_training || s->patience) && (tsri_due(s, run->position.round, "eval.every") ||
+                                                   tsri_iterate_enough(s, &run->position));
+}
+
 static tsr_status note_round(tsri_outcome *outcome, tsri_run *run, int64_t every)
 {
     tsr_status st = TSR_OK;
@@ -116,8 +124,7 @@ static tsr_status all_rounds(tsri_outcome *outcome, tsri_run *run, int64_t curve
         TSR_TRY(tsri_average_round(run));
         TSR_TRY(note_round(outcome, run, curve_every));
         TSR_TRY(tsri_iterate_scores(run));
-        if ((run->settings.judges_training || run->settings.patience) &&
-            tsri_due(&run->settings, run->position.round, "eval.every"))
+        if (is_judged(run))
             TSR_TRY(compare_iterates(run));
         TSR_TRY(convert_when_due(outcome, run));
         TSR_CHECK(!tsri_stop_asked(), TSR_INTERRUPTED, "stopped");

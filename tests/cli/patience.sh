@@ -59,6 +59,16 @@ cell=$(tail -1 sweep/sweep.jsonl)
 [ "$(field "$cell" rounds)" = "$(field "$(tail -1 a/metrics.jsonl)" round)" ] || complain "sweep ended after $cell"
 [ "$(field "$cell" loss)" = "$(field "$(cat eval.json)" loss)" ] || complain "sweep kept another: $cell, $(cat eval.json)"
 
+# So does one that a ranking of filters ends between two evaluations: the run judges its last iterate, too, and that one is
+# the best here. The cell did not, and gave the one before.
+ranks=(--set stop.metric=filter_distance --set stop.window=3 --set stop.below=9 --set distance.every=0.34 --set optim.keep=best
+       --set eval.every=1 --set data.n=100)
+train ranks "${ranks[@]}" --set stop.patience=5
+"$program" sweep run.yaml "${ranks[@]}" --set stop.patience=5 --grid optim.lr=0.01 --out ranked --quiet >/dev/null 2>log || fail "sweep: $(cat log)"
+cell=$(tail -1 ranked/sweep.jsonl) last=$(tail -1 ranks/metrics.jsonl)
+[ "$(field "$last" round)" = "$(field "$last" best_round)" ] && [ "$(field "$last" round)" != 5 ] || complain "the last is to be the best, between evaluations: $last"
+[ "$(field "$cell" loss)" = "$(field "$last" test_loss)" ] || complain "sweep kept another: $cell, $last"
+
 refused 2 "set eval.every above 0" check run.yaml --set eval.every=0
 refused 2 "does not read stop.below" check run.yaml --set stop.below=0.5
 refused 2 "does not read stop.patience" check run.yaml --set stop.metric=loss
