@@ -135,7 +135,7 @@ const tsri_schema_row tsri_schema[] = {
     CHOICE("scheme.data", "replicate", "replicate|shard", "every worker sees all samples in an order of its own, or only its part of them"),
     CHOICE("scheme.wire", "f32", "f32|bf16", "numbers between workers: f32, or rounded to bfloat16, which halves the bytes"),
     CHOICE("scheme.momentum", "auto", "auto|reset|carry", "momentum of a share: zero at the start of a round, or carried along with its units; auto: carry where a round is one step"),
-    CHOICE("scheme.scale", "auto", "auto|share|none", "share: layers that read fewer units in a share multiply by 1/xi; auto: share, unless convolutions read what is cut"),
+    CHOICE("scheme.scale", "auto", "auto|share|none", "share: layers that read fewer units in a share multiply by 1/xi; auto: share, unless convolutions read what can be cut"),
     INT("scheme.recalibrate", "-1", -1, 1e6, "batches of the training set that measure batch norm's statistics again before the whole network is judged or saved; 0 = the mean of the workers' statistics; -1 = 16 if convolutions of the shares read fewer filters than those of the whole, else 0"),
     INT("scheme.micro_batches", "0", 0, 1e9, "dense, gpipe: equal parts of a batch that go through the network one after the other, their gradients added up; 0 = 1 for dense, one per stage for gpipe"),
     CHOICE("scheme.balance", "flops", "flops|time", "gpipe: make the most expensive stage as cheap as possible, by counted operations or by measured time"),
