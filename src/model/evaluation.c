@@ -325,6 +325,7 @@ static void put_targets(tsri_json *w, const table *t)
     int64_t stride = 1 + (p->n - 1) / MOST_POINTS;
     if (!p->target)
         return;
+    tsri_json_put_int(w, "targets", p->width);
     for (int what = 0; what < 2; what++) {
         tsri_json_key(w, what ? "predicted" : "given");
         tsri_json_open(w, '[');

@@ -80,7 +80,9 @@ void tsri_page_number(tsri_page *p, const char *name, double value, int digits, 
     if (!isfinite(value))
         return;
     const char *all = tsri_fixed(text, value, digits), *point = strchr(all, '.');
-    if (fabs(value) >= 10000 && fabs(value) < 1e15) /* 27,224.7 */
+    if (value != 0 && !strpbrk(all, "123456789")) /* 2.8e-08 is not 0.0000 */
+        (void)snprintf(whole, sizeof whole, "%.3g%s", value, unit);
+    else if (fabs(value) >= 10000 && fabs(value) < 1e15) /* 27,224.7 */
         (void)snprintf(whole, sizeof whole, "%s%s%s", tsri_grouped(front, strtoll(all, NULL, 10)),
                        point ? point : "", unit);
     else

@@ -362,7 +362,10 @@ static tsr_status targets(tsri_page *p, const judged *j)
         &c,
         &(tsri_series){
             .name = "as it should be", .n = 2, .x = ends, .y = ends, .colour = 7, .dashed = true});
-    tsri_page_chart(p, &c, NULL);
+    double all = tsri_number_at(j->root, "targets");
+    if (all > 1)
+        (void)snprintf(x_label, sizeof x_label, "The first of %.0f targets.", all);
+    tsri_page_chart(p, &c, all > 1 ? x_label : NULL);
     tsri_section_close(p);
 done:
     tsri_chart_fini(&c);

@@ -88,6 +88,15 @@ done:
     return st;
 }
 
+/* Of what would be 0.00 two digits that count: 0.0016. */
+static void real_cell(tsri_table *t, double value, int digits)
+{
+    if (value > 0 && value < 0.5 * pow(10, -digits))
+        tsri_table_format(t, "%.2g", value);
+    else
+        tsri_table_real(t, value, digits);
+}
+
 static void number_cell(tsri_table *t, double value, const known *as)
 {
     form how = as ? as->form : PLAIN;
@@ -100,9 +109,9 @@ static void number_cell(tsri_table *t, double value, const known *as)
     else if (how == PERCENT)
         tsri_table_real(t, 100 * value, digits);
     else if (how == MILLIONS)
-        tsri_table_real(t, value / 1e6, digits);
+        real_cell(t, value / 1e6, digits);
     else
-        tsri_table_real(t, value, digits);
+        real_cell(t, value, digits);
 }
 
 static void cell(tsri_table *t, const tsri_json_value *value, const known *as)
@@ -120,6 +129,38 @@ static void cell(tsri_table *t, const tsri_json_value *value, const known *as)
         tsri_table_text(t, "");
 }
 
+/* Of real targets there is no accuracy, of one worker no traffic. */
+static bool says_something(const tsri_json_value *value, const known *as)
+{
+    double real;
+    const char *text;
+    bool yes;
+    if (tsri_json_as_real(value, &real))
+        return !as || as->form != BYTES || real > 0;
+    if (tsri_json_as_text(value, &text))
+        return *text;
+    return tsri_json_as_bool(value, &yes);
+}
+
+static bool says_any(const tsri_json_value *rows, const char *key, const known *as)
+{
+    for (int64_t i = 0; i < tsri_json_length(rows); i++)
+        if (says_something(tsri_json_get(tsri_json_at(rows, i), key), as))
+            return true;
+    return false;
+}
+
+static void drop_empty(heads *h, const tsri_json_value *rows)
+{
+    int kept = 0;
+    for (int i = 0; i < h->count; i++)
+        if (says_any(rows, h->key[i], h->as[i])) {
+            h->key[kept] = h->key[i];
+            h->as[kept++] = h->as[i];
+        }
+    h->count = kept;
+}
+
 static tsr_status rows_table(tsri_page *p, const tsri_json_value *rows)
 {
     tsr_status st = TSR_OK;
@@ -127,6 +168,7 @@ static tsr_status rows_table(tsri_page *p, const tsri_json_value *rows)
     tsri_text line = {0};
     tsri_table t = {0};
     TSR_TRY(tsri_json_each(tsri_json_at(rows, 0), take_head, &h));
+    drop_empty(&h, rows);
     if (h.count == 0)
         goto done;
     TSR_TRY(head_line(&line, &h));

@@ -111,6 +111,20 @@ assert len(e["given"]) == len(e["predicted"]) == 30 and "confusion" not in e, e
 page = open("r/report.html").read()
 assert "<h2>Predictions</h2>" in page and "tessera eval" not in page'
 
+# Of several targets the page draws the first, and says so.
+mkdir three
+python -c '
+import numpy
+rng = numpy.random.default_rng(1)
+x = rng.normal(size=(90, 4)).astype("f4")
+numpy.save("three/x.npy", x), numpy.save("three/y.npy", x[:, :3])'
+printf 'data: {path: three, format: npy, task: regress}\nmodel: {hidden: [8]}\nepochs: 2\nbatch: 20\nthreads: 1\n' >three.yaml
+"$program" train three.yaml --out t --quiet >/dev/null
+"$program" eval t/model.safetensors --out t/evaluation.json >/dev/null
+"$program" report t >/dev/null
+[ "$(field "$(cat t/evaluation.json)" targets)" = 3 ] && grep -q 'The first of 3 targets' t/report.html && ! grep -q 'The first of' r/report.html ||
+    fail "several targets: $(grep -o 'The first of[^<]*' [rt]/report.html)"
+
 # Another model's, and a damaged one.
 cp a/report.html before.html
 cp c/evaluation.json a/evaluation.json

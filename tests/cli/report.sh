@@ -198,6 +198,25 @@ done
 grep -q '<p>The run diverged: the loss became .*lower optim.lr' diverged/report.html && grep -q '>Nothing has been measured.<' diverged/report.html ||
     fail "a run that diverged: $(grep -o '<p>[TN][^<]*' diverged/report.html)"
 
+# Small numbers are no zeros, and a column in which nothing stands is left out.
+mkdir tiny && cp diverged/run.yaml tiny
+echo '{"format": 1, "round": 1, "epoch": 1, "loss": 1, "test_loss": 2.5e-7, "test_rmse": 2.84e-8, "rate": 1, "seconds": 1}' >tiny/metrics.jsonl
+cat >tiny/ticket.json <<'JSON'
+{"rows": [{"network": "pretrained", "accuracy": null, "params": 300, "flops": 450, "loss": 0.5, "bytes_total": 0, "ms": 0.0006},
+          {"network": "ticket", "accuracy": null, "params": 100, "flops": 1500000, "loss": 0.25, "bytes_total": 0, "ms": 0.25}]}
+JSON
+"$program" report tiny >/dev/null
+python3 - <<'PY' || fail "small numbers, empty columns"
+import re
+page = open("tiny/report.html", encoding="utf-8").read()
+fact = dict(re.findall("<dt>([^<]*)</dt><dd>([^<]*)<", page))
+assert fact["test error"] == "2.84e-08" and fact["test loss"] == "2.5e-07", fact
+table = page[page.index('id="tickets"'):]
+rows = [re.findall("<t[hd][^>]*>([^<]*)", row) for row in re.findall("<tr.*?</tr>", table[:table.index("</table>")], re.S)]
+assert rows == [["network", "parameters", "MFLOP", "loss", "ms a batch"], ["pretrained", "300", "0.00045", "0.5000", "0.0006"],
+                ["ticket", "100", "1.50", "0.2500", "0.25"]], rows
+PY
+
 # What is not there is left out; what is damaged is named; nothing is overwritten then.
 rm "$folder"/ticket.json "$folder"/distance.json "$folder"/certificate.json "$folder"/metrics.jsonl
 "$program" report "$folder" --out small.html >/dev/null
