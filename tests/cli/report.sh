@@ -192,6 +192,13 @@ for table in long empty; do
     grep -q 'The first 1000 of ' large.html || fail "a large table ($table) is shown without a word"
 done
 
+# Of many layers the first are drawn, and the page says how many there are.
+printf 'data: {name: glyphs, n: 40, test_n: 20}\nmodel: {hidden: [%s4]}\nepochs: 1\nbatch: 20\n' "$(printf '4, %.0s' $(seq 16))" >deep.yaml
+"$program" train deep.yaml --out deep --quiet >/dev/null
+"$program" eval deep/model.safetensors --out deep/evaluation.json --quiet >/dev/null
+"$program" report deep >/dev/null
+[ "$(grep -c '^<p>The first 16 of 18 layers.</p>' deep/report.html)" = 2 ] || fail "18 layers: $(grep -o 'The first [^<]*' deep/report.html)"
+
 # A run that diverged was one of which nothing had been measured yet, or one with curves like any other.
 "$program" train run.yaml --out diverged --quiet --set optim.lr=1e6 >/dev/null 2>&1 && fail "it did not diverge"
 "$program" report diverged >/dev/null
