@@ -1,8 +1,12 @@
 /* view_list.c - the runs of a folder, one line each. */
+#include "base/number.h"
 #include "watch/view.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
+
+enum { NUMBER = 10 }; /* columns of a number, and of the gap behind it */
 
 /* Columns, from the right: what a narrow screen has no room for is left out. */
 typedef struct columns {
@@ -13,12 +17,12 @@ static columns columns_of(int width)
 {
     columns c = {.state = 13, .bar = 6};
     int left = width - c.state - c.bar - 12;
-    if (left >= 10)
-        left -= c.good = 10;
+    if (left >= NUMBER)
+        left -= c.good = NUMBER;
     if (left >= 16)
         left -= c.time = 18;
-    if (left >= 10)
-        left -= c.loss = 10;
+    if (left >= NUMBER)
+        left -= c.loss = NUMBER;
     if (left >= 24) {
         c.bar = 18;
         left -= 12;
@@ -49,6 +53,18 @@ static void head(tsri_canvas *f, const columns *c)
     tsri_canvas_next(f);
 }
 
+/* 3,375,428.0 ran into the number beside it. */
+static void fitted(char text[TSRI_NUMBER_TEXT + 8], double value)
+{
+    char whole[TSRI_NUMBER_TEXT];
+    tsri_view_number(text, value);
+    if (strlen(text) >= NUMBER && fabs(value) < 1e12)
+        (void)snprintf(text, TSRI_NUMBER_TEXT + 8, "%s%s", value < 0 ? "-" : "",
+                       tsri_grouped(whole, llround(fabs(value))));
+    if (strlen(text) >= NUMBER)
+        (void)snprintf(text, TSRI_NUMBER_TEXT + 8, "%.3g", value);
+}
+
 /* "88.12 %" of classes, "0.312" of real targets. Of a sweep the best cell's, of a ticket the best
  * ticket's as soon as there is one. */
 static void goodness(char text[TSRI_NUMBER_TEXT + 8], const tsri_followed *run)
@@ -67,7 +83,7 @@ static void goodness(char text[TSRI_NUMBER_TEXT + 8], const tsri_followed *run)
     if (isfinite(accuracy))
         (void)snprintf(text, TSRI_NUMBER_TEXT + 8, "%.2f %%", 100 * accuracy);
     else if (isfinite(other) && !by_accuracy)
-        tsri_view_number(text, other);
+        fitted(text, other);
 }
 
 static void line(tsri_canvas *f, const columns *c, const tsri_lookout *w, int64_t i, bool chosen)
@@ -102,7 +118,7 @@ static void line(tsri_canvas *f, const columns *c, const tsri_lookout *w, int64_
         tsri_canvas_say(f, TSRI_PLAIN, "%s", good);
     tsri_canvas_to(f, at += c->good);
     if (c->loss > 0 && run->has_last && !run->is_sweep && isfinite(run->last.loss)) {
-        tsri_view_number(good, run->last.loss);
+        fitted(good, run->last.loss);
         tsri_canvas_say(f, TSRI_PLAIN, "%s", good);
     }
     tsri_canvas_to(f, at + c->loss);

@@ -494,6 +494,41 @@ static void writes_large_numbers_for_people(void **state)
     tsri_lookout_close(w);
 }
 
+/* In the list "3,375,428.0" and "0.1287" stood as 3,375,428.00.1287. */
+static void numbers_do_not_touch(void **state)
+{
+    (void)state;
+    tsri_lookout *w = NULL;
+    tsri_text text = {0};
+    static const struct {
+        const char *name, *line, *shown;
+    } cases[] = {{"a", "\"loss\":0.1287,\"test_rmse\":3375428.04", " 3,375,428 0.1287 "},
+                 {"b", "\"loss\":-1234567.8,\"test_rmse\":9999999.96", " 1e+07     -1.23e+06 "},
+                 {"c", "\"loss\":123456789.1,\"test_rmse\":27224.66", " 27,224.7  1.23e+08 "},
+                 {"d", "\"loss\":12345678.9,\"test_rmse\":-4e13", " -4e+13    1.23e+07 "}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char path[64], line[160];
+        (void)snprintf(path, sizeof path, "large/%s", cases[i].name);
+        (void)mkdir(scratch_path("large"), 0700);
+        (void)mkdir(scratch_path(path), 0700);
+        (void)snprintf(path, sizeof path, "large/%s/run.yaml", cases[i].name);
+        append(scratch_path(path), "data: {name: glyphs}\nepochs: 10\n");
+        (void)snprintf(path, sizeof path, "large/%s/metrics.jsonl", cases[i].name);
+        (void)snprintf(line, sizeof line, "{\"round\":5,\"epoch\":1,%s,\"seconds\":1}\n",
+                       cases[i].line);
+        append(scratch_path(path), line);
+    }
+    assert_ok(tsri_lookout_open(&w, scratch_path("large")));
+    assert_ok(tsri_lookout_look(w));
+    tsri_screen s = {100, 30, false, true, 0, false};
+    assert_ok(tsri_lookout_draw(&text, w, &s));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (!strstr(text.data, cases[i].shown))
+            fail_msg("\"%s\" is not in\n%s", cases[i].shown, text.data);
+    tsri_text_fini(&text);
+    tsri_lookout_close(w);
+}
+
 /* "14 runs: 1 running, 12 finished, 1 interrupted" ended as "12 finished, 1" where 40 columns ended. */
 static void leaves_out_whole_counts(void **state)
 {
@@ -582,6 +617,7 @@ int main(void)
         cmocka_unit_test(draws_within_every_screen),
         cmocka_unit_test(shows_what_there_is),
         cmocka_unit_test(writes_large_numbers_for_people),
+        cmocka_unit_test(numbers_do_not_touch),
         cmocka_unit_test(leaves_out_whole_counts),
         cmocka_unit_test(every_allocation_may_fail),
     };
