@@ -48,6 +48,8 @@ class _Estimator(BaseEstimator):
 
     def _config(self, n: int) -> dict[str, Any]:
         """The settings of fit: all samples are for training."""
+        if self.epochs < 1:
+            raise UsageError(f"epochs={self.epochs}: at least 1 is needed")  # to a run file 0 are ten
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         found = {"model.name": self.model, "scheme.name": self.scheme, "optim.name": self.optimizer, "optim.lr": self.lr,
                  "epochs": self.epochs, "batch": min(self.batch, n), "threads": self.threads, "seed": seed,

@@ -61,6 +61,8 @@ class Use(unittest.TestCase):
         found = GridSearchCV(TesseraClassifier(scheme="local_sgd", **QUICK),
                              {"settings": [{"scheme.workers": 1}, {"scheme.workers": 2}]}, cv=3).fit(X, Y)
         self.assertEqual(found.best_estimator_.net_.config["scheme.workers"], str(found.best_params_["settings"]["scheme.workers"]))
+        with self.assertRaisesRegex(ValueError, "at least 1"):  # it trained for ten, and said n_iter_ = 0
+            TesseraClassifier(epochs=0).fit(X, Y)
         with self.assertRaisesRegex(ValueError, "lerning"):
             TesseraClassifier(settings={"lerning": 1}).fit(X, Y)
 
