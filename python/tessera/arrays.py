@@ -1,6 +1,7 @@
 """Arrays of any library as the C interface sees them, without a copy where their memory allows it."""
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ def as_numpy(values: Any, what: str = "the array") -> np.ndarray:
         return values.data
     if isinstance(values, np.ndarray):
         return values
-    if type(values).__module__.partition(".")[0] == "torch":
+    if _is_tensor(values):
         return _from_torch(values, what)
     if hasattr(values, "toarray"):
         raise UsageError(f"{what} is a sparse matrix: {what}.toarray() makes it a dense one")
@@ -41,6 +42,12 @@ def as_numpy(values: Any, what: str = "the array") -> np.ndarray:
     return _from_list(values, what)
 
 
+def _is_tensor(values: Any) -> bool:
+    """PyTorch's, or of a class of somebody's own that is derived from it."""
+    torch = sys.modules.get("torch")
+    return type(values).__module__.partition(".")[0] == "torch" or isinstance(values, getattr(torch, "Tensor", ()))
+
+
 def is_missing(cell: Any) -> bool:
     """None, NaN, numpy's NaT, and pandas' NA and NaT, of which NA has no truth."""
     return (cell is None or type(cell).__name__ in ("NAType", "NaTType")
@@ -48,7 +55,7 @@ def is_missing(cell: Any) -> bool:
 
 
 def _from_list(values: Any, what: str) -> np.ndarray:
-    if isinstance(values, (list, tuple)) and any(type(v).__module__.partition(".")[0] == "torch" for v in values):
+    if isinstance(values, (list, tuple)) and any(map(_is_tensor, values)):
         values = [as_numpy(v, what) for v in values]  # numpy would ask each tensor for one number
     try:
         return np.asarray(values)
@@ -64,6 +71,8 @@ def _from_torch(tensor: Any, what: str) -> np.ndarray:
             tensor = tensor.cpu()
         if str(tensor.dtype) in ("torch.bfloat16", "torch.float16"):
             tensor = tensor.float()
+        if hasattr(tensor, "resolve_neg"):  # one that is to be negated
+            tensor = tensor.resolve_neg()
         return tensor.numpy()
     except (AttributeError, TypeError, RuntimeError) as problem:
         raise UsageError(f"{what} is not a tensor that numpy can read ({problem})") from None

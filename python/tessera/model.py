@@ -394,7 +394,8 @@ def import_network(source: Any, model: str | None = None, *, side: int = 0, clas
     if isinstance(source, Mapping):
         import torch
         with tempfile.TemporaryDirectory(prefix="tessera-") as folder:
-            torch.save(dict(source), folder + "/state_dict.pth")
+            torch.save({name: torch.from_numpy(np.array(v)) if isinstance(v, np.ndarray) else v for name, v in source.items()},
+                       folder + "/state_dict.pth")
             return import_network(folder + "/state_dict.pth", model, side=side, classes=classes, seed=seed, names=names,
                                   mean=mean, deviation=deviation)
     o = sized(header.tsr_import_options, model=utf8(model), side=side, classes=classes, seed=seed, names=utf8(names))

@@ -394,9 +394,21 @@ class Memory(unittest.TestCase):
         self.assertEqual(torch.from_dlpack(answers).data_ptr(), address(answers))
 
     @unittest.skipUnless(torch, "python3-torch is not installed")
+    def test_tensors_of_other_classes(self):
+        """Of a class of somebody's own one that needs a gradient was PyTorch's RuntimeError; one with a negative bit was refused."""
+        mine = type("Mine", (torch.Tensor,), {"__module__": "mine"})
+        x = torch.from_numpy(X).as_subclass(mine).clone().requires_grad_()
+        data = tessera.data(x, torch.from_numpy(Y))
+        np.testing.assert_array_equal(data.x, X)
+        np.testing.assert_array_equal(tessera.data(list(x), list(torch.from_numpy(Y))).x, X)
+        np.testing.assert_array_equal(tessera.data(torch._neg_view(torch.from_numpy(-X)), Y).x, X)
+        np.testing.assert_array_equal(tessera.data(torch.complex(torch.from_numpy(X), torch.from_numpy(-X)).conj().imag, Y).x, X)
+
+    @unittest.skipUnless(torch, "python3-torch is not installed")
     def test_a_module_goes_in_and_comes_back(self):
         made = tessera.model("resnet18", shape=(3, 32, 32), outputs=10, width=8)
-        for given in (made.state_dict(), type("Module", (), {"state_dict": lambda self: made.state_dict()})()):
+        for given in (made.state_dict(), type("Module", (), {"state_dict": lambda self: made.state_dict()})(), made.parameters(),
+                      made.parameters(copy=False)):
             again = tessera.import_network(given, "resnet18", side=32)
             for name, values in made.state_dict().items():
                 self.assertTrue(torch.equal(values, again.state_dict()[name]), name)
