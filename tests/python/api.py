@@ -149,6 +149,7 @@ class Training(unittest.TestCase):
                 net(epochs=40, folder=folder + "/run", on_round=lambda p: signal.raise_signal(signal.SIGINT) if p["round"] == 33 else None)
             self.assertTrue(os.listdir(folder + "/run/checkpoints"))
             resumed = net(epochs=40, folder=folder + "/run", resume=True)
+            self.assertEqual(list(resumed.metrics), list(whole.metrics))
             for name, values in whole.metrics.items():  # also what was told before it was stopped
                 if name != "seconds":
                     np.testing.assert_array_equal(values, resumed.metrics[name])
