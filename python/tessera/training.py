@@ -145,7 +145,8 @@ def _told_before(folder: Any) -> list[bytes]:
 def columns(lines: Sequence[bytes]) -> dict[str, np.ndarray]:
     """Lines of JSON as columns. Lines that are events (they have an "event") are left out; what a line lacks is NaN."""
     rows = [row for row in (json.loads(line) for line in lines) if "event" not in row]
-    names = list(dict.fromkeys(name for row in rows for name, v in row.items() if isinstance(v, (int, float)) or v is None))
+    names = list(dict.fromkeys(name for row in rows for name, v in row.items()
+                               if name != "format" and (isinstance(v, (int, float)) or v is None)))
     return {name: np.array([float("nan") if row.get(name) is None else row[name] for row in rows], float) for name in names}
 
 

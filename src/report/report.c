@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- Reading --------------------------------------------------------------------------------- */
@@ -72,19 +73,30 @@ done:
 
 /* ---- The whole ----------------------------------------------------------------------------- */
 
+static tsr_status last_of_path(char **name, const char *path)
+{
+    size_t end = strlen(path);
+    while (end > 0 && path[end - 1] == '/')
+        end--;
+    size_t begin = end;
+    while (begin > 0 && path[begin - 1] != '/')
+        begin--;
+    return end > begin ? tsri_strndup(name, path + begin, end - begin) : tsri_strdup(name, "run");
+}
+
 tsr_status tsri_last_name(char **name, const char *folder)
 {
     tsr_status st = TSR_OK;
-    size_t end = strlen(folder);
-    while (end > 0 && folder[end - 1] == '/')
-        end--;
-    size_t begin = end;
-    while (begin > 0 && folder[begin - 1] != '/')
-        begin--;
-    TSR_TRY(tsri_strdup(name, end > begin ? folder + begin : "run"));
-    if (end > begin)
-        (*name)[end - begin] = '\0';
+    char *whole = NULL;
+    TSR_TRY(last_of_path(name, folder));
+    if (strcmp(*name, ".") == 0 || strcmp(*name, "..") == 0)
+        whole = realpath(folder, NULL);
+    if (whole) {
+        TSRI_FREE(*name);
+        TSR_TRY(last_of_path(name, whole));
+    }
 done:
+    free(whole);
     return st;
 }
 

@@ -30,7 +30,7 @@ tsr_status tsri_page_begin(tsri_page *p, const char *title);
 tsr_status tsri_page_end(tsri_text *out, tsri_page *p);
 void tsri_page_fini(tsri_page *p);
 
-/* The folder's last name: "runs/a/" is a. */
+/* The folder's last name: "runs/a/" is a, and so is "." inside it. */
 tsr_status tsri_last_name(char **name, const char *folder);
 
 /* A suitable unit for a number of bytes, "MB", and how many bytes that unit is. */

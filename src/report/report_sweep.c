@@ -24,7 +24,8 @@ static void facts(const tsri_sweep_view *v)
     char text[80], number[TSRI_NUMBER_TEXT];
     tsri_markup_add(&v->page->html, "<dl class=\"facts\">\n");
     if (v->ranking[0].count > 0) {
-        (void)snprintf(text, sizeof text, "%s%s", tsri_sweep_written(number, v, v->best),
+        (void)snprintf(text, sizeof text, "%s%s",
+                       tsri_sweep_written(number, v, tsri_sweep_judged(v, &v->ranking[0])),
                        tsri_sweep_unit(v));
         tsri_page_fact(v->page, v->accuracy ? "best test accuracy" : "lowest loss", text);
     }
@@ -101,7 +102,8 @@ static tsr_status best(const tsri_sweep_view *v)
             seeds, sizeof seeds, ", the mean of %lld seeds with a standard deviation of %s",
             (long long)b->count, tsri_sweep_written(spread, v, tsri_sweep_deviation(v, b)));
     tsri_page_say(v->page, "%s: %s %s%s%s.", cell.data, tsri_sweep_judged_name(v),
-                  tsri_sweep_written(number, v, v->best), tsri_sweep_unit(v), seeds);
+                  tsri_sweep_written(number, v, tsri_sweep_judged(v, b)), tsri_sweep_unit(v),
+                  seeds);
     say_lead(v);
     say_command(v);
 done:
@@ -289,9 +291,11 @@ static tsr_status table(const tsri_sweep_view *v)
     for (int64_t i = 0; i < shown; i++)
         table_row(&t, v, &v->ranking[i]);
     tsri_section_open(v->page, "Table");
-    tsri_page_say(
-        v->page, "From the best to the worst; ± is the standard deviation over the seeds. The loss "
-                 "is that of the test set, or of the training set where there is none.");
+    bool parted = v->sweep->diverged + v->sweep->refused > 0;
+    tsri_page_say(v->page,
+                  "From the best to the worst%s; ± is the standard deviation over the seeds. The "
+                  "loss is that of the test set, or of the training set where there is none.",
+                  parted ? ", cells of which a run diverged or was refused behind the others" : "");
     tsri_table_html(&v->page->html, &t);
     if (shown < v->sweep->cells)
         tsri_page_say(v->page, "%lld more cells are in sweep.csv.",

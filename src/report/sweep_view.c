@@ -39,7 +39,9 @@ void tsri_sweep_find_range(tsri_sweep_view *v)
     for (int64_t i = 0; i < v->sweep->cells; i++) {
         double value = tsri_sweep_judged(v, &v->ranking[i]);
         bool worse = v->accuracy ? value < v->worst : value > v->worst;
+        bool better = v->accuracy ? value > v->best : value < v->best;
         v->worst = worse ? value : v->worst;
+        v->best = better ? value : v->best; /* one that comes last, since a run of it diverged */
     }
     v->log = !v->accuracy && v->best > 0 && v->worst > 20 * v->best;
 }

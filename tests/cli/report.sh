@@ -192,6 +192,10 @@ for table in long empty; do
     grep -q 'The first 1000 of ' large.html || fail "a large table ($table) is shown without a word"
 done
 
+# A run that is called "." from inside its folder has a name all the same.
+(cd best && "$program" report . --out ../dot.html && cd checkpoints && "$program" report .. --out ../../dots.html) >/dev/null
+grep -q '<h1>best</h1>' dot.html && grep -q '<title>best - tessera</title>' dot.html && grep -q '<h1>best</h1>' dots.html || fail "a run called ."
+
 # Of many layers the first are drawn, and the page says how many there are.
 printf 'data: {name: glyphs, n: 40, test_n: 20}\nmodel: {hidden: [%s4]}\nepochs: 1\nbatch: 20\n' "$(printf '4, %.0s' $(seq 16))" >deep.yaml
 "$program" train deep.yaml --out deep --quiet >/dev/null

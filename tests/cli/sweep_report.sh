@@ -66,6 +66,28 @@ grep -q '<dd>5 of 48</dd>' c/report.html || fail "an unfinished sweep does not s
 : >c/sweep.jsonl
 "$program" report c >said 2>&1 && grep -q "No run is done yet" c/report.html || fail "an empty sweep: $(cat said)"
 
+# A cell of which one run diverged and the others did best comes last; its line left the picture.
+cp -r a d
+python3 - <<'PY'
+import json
+lines = [json.loads(line) for line in open("d/sweep.jsonl")]
+last = lines[-1]["cell"]
+for line in lines:
+    if line["cell"] == last:
+        line["accuracy"], line["status"] = 0.99, "diverged" if line["seed"] == min(o["seed"] for o in lines) else "ok"
+with open("d/sweep.jsonl", "w") as f:
+    f.writelines(json.dumps(line) + "\n" for line in lines)
+PY
+"$program" report d >said 2>&1 || fail "$(cat said)"
+python3 - <<'PY' || fail "a cell of which a run diverged"
+import re
+page = open("d/report.html", encoding="utf-8").read()
+ends = [float(d.split()[-1]) for d in re.findall(r'class="line[^>]* d="([^"]*)"', page)]
+assert len(ends) > 5 and min(ends) == 46 and max(ends) <= 320, sorted(ends)
+assert ">99.00 %</text>" in page and "to 99.00 %." in page and "<dd>99.00 %</dd>" not in page
+assert "behind the others" in page and "behind the others" not in open("b/report.html", encoding="utf-8").read()
+PY
+
 # What is not a sweep's is refused, whatever it says.
 for text in '{}' '{"grid":[],"seeds":1}' '{"grid":[{"key":"optim.lr","values":[]}],"seeds":1}' '{"grid":[{"key":"no.key","values":["1"]}],"seeds":1}' \
     '{"grid":[{"key":"optim.lr","values":[1]}],"seeds":1}' '{"grid":[{"key":"optim.lr","values":["1"]}],"seeds":0}' \
