@@ -1,4 +1,4 @@
-/* alive.c - what the first rank tells `tessera launch`: that it lives, how it ended. */
+/* alive.c - what ranks tell `tessera launch`: that they hear it, that they live, how they ended. */
 #include "cli/alive.h"
 
 #include "tessera.h"
@@ -40,6 +40,13 @@ void cli_alive_begin(void)
     if (pthread_create(&thread, NULL, beat, (void *)(uintptr_t)text) == 0)
         (void)pthread_detach(thread);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void cli_alive_ready(void)
+{
+    const char *text = token();
+    if (text)
+        (void)fprintf(stderr, "%s ready\n", text);
 }
 
 void cli_alive_end(int code)

@@ -300,7 +300,7 @@ static tsr_status run(const cli_args *args)
         cli_say("%s", line.data);
     TSR_TRY(make_token(&p));
     far = far_from(&p);
-    TSR_TRY(cli_launch(&code, &p.words, p.token, &far));
+    TSR_TRY(cli_launch(&code, &p.words, p.token, p.ranks, &far));
     if (code != 0)
         exit(code); /* the run has said why, as text and as JSON */
 done:

@@ -96,13 +96,15 @@ done:
 
 /* ---- Signals -------------------------------------------------------------------------------- */
 
-static volatile sig_atomic_t child, asked;
+static volatile sig_atomic_t child, heard, asked;
 
+/* The first waits until all ranks hear it (rank_is_ready): until then there is nothing to save, and
+ * mpirun would pass it on to nobody, or end by it. */
 static void pass_on(int number)
 {
     int before = errno;
     (void)number;
-    if (child > 0)
+    if (child > 0 && (heard || asked))
         (void)kill((pid_t)child, asked ? SIGTERM : SIGUSR1);
     asked = 1;
     errno = before;
@@ -117,6 +119,8 @@ typedef struct sieve {
     size_t n;
     bool inside;  /* of a line that is not */
     int code;     /* of the first such line that told of a failure, else 0; -1 = none came */
+    int ready;    /* ranks that hear signals */
+    int ranks;    /* in all */
     bool over;    /* rank 0 has said its last line */
     double until; /* when it is no longer waited for, on cli_clock */
     const cli_far *far;
@@ -133,7 +137,22 @@ static void pass(const char *bytes, size_t n)
     }
 }
 
-/* A line that begins with the token (alive.h): rank 0 lives, or a rank has ended. */
+/* After the last of them what was asked for meanwhile goes out, once. */
+static void rank_is_ready(sieve *s)
+{
+    sigset_t all, before;
+    if (++s->ready != s->ranks)
+        return;
+    (void)sigfillset(&all);
+    (void)sigprocmask(SIG_SETMASK, &all, &before);
+    heard = 1;
+    if (asked && child > 0)
+        (void)kill((pid_t)child, SIGUSR1);
+    (void)sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+/* A line that begins with the token (alive.h): rank 0 lives, or a rank hears signals, or has ended.
+ */
 static void end_line(sieve *s)
 {
     const char *at = s->held + strlen(s->token);
@@ -144,6 +163,10 @@ static void end_line(sieve *s)
     if (strcmp(at, "alive") == 0) {
         if (!s->over && s->far->silence > 0)
             s->until = cli_clock() + s->far->silence;
+        return;
+    }
+    if (strcmp(at, "ready") == 0) {
+        rank_is_ready(s);
         return;
     }
     if (!cli_number_at(&code, &at))
@@ -292,10 +315,11 @@ static tsr_status start_and_catch(pid_t *pid, int *from, const cli_words *words)
     return st;
 }
 
-tsr_status cli_launch(int *code, const cli_words *words, const char *token, const cli_far *far)
+tsr_status cli_launch(int *code, const cli_words *words, const char *token, int ranks,
+                      const cli_far *far)
 {
     tsr_status st = TSR_OK;
-    sieve s = {.token = token, .code = -1, .until = INFINITY, .far = far};
+    sieve s = {.token = token, .code = -1, .ranks = ranks, .until = INFINITY, .far = far};
     pid_t pid = -1;
     int from = -1, status = 0;
     TSR_TRY(start_and_catch(&pid, &from, words));
@@ -308,7 +332,7 @@ tsr_status cli_launch(int *code, const cli_words *words, const char *token, cons
             ;
     child = 0;
     int own = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    if (asked && own == 128 + SIGUSR1) /* it had not begun to pass it on: no rank was there yet */
+    if (asked) /* and no rank has said how it ended: nothing had begun */
         own = TSR_INTERRUPTED;
     if (!s.over && s.until <= cli_clock()) /* the silence, not our signal, has ended it */
         own = TSR_FAILURE;

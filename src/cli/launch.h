@@ -43,10 +43,11 @@ typedef struct cli_far {
     double silence; /* seconds; 0 = it is here, and may be as silent as it likes */
 } cli_far;
 
-/* Runs mpirun with these words to its end and gives the run's own exit code, which mpirun with
+/* Runs mpirun with these words, for that many ranks, to its end and gives the run's own exit code, which mpirun with
  * --enable-recovery forgets: rank 0 says it in a last line that begins with `token` (alive.h).
  * Ctrl-C (or SIGTERM, or a closed terminal) asks the ranks to save and stop; a second one ends
  * them. */
-tsr_status cli_launch(int *code, const cli_words *words, const char *token, const cli_far *far);
+tsr_status cli_launch(int *code, const cli_words *words, const char *token, int ranks,
+                      const cli_far *far);
 
 #endif

@@ -1,6 +1,7 @@
 /* training.c - signals, progress and the result of the commands that train. */
 #include "cli/training.h"
 
+#include "cli/alive.h"
 #include "cli/print.h"
 #include "cli/progress.h"
 #include "cli/result.h"
@@ -148,6 +149,7 @@ tsr_status cli_train_one(const cli_args *args, tsr_config *config, const tsr_run
     tsr_result result = tsr_result_default();
     char *unit = NULL;
     cli_catch_signals();
+    cli_alive_ready();
     cli_progress_begin(args->command->name, args->quiet);
     TSR_TRY(tsr_train(&result, config, options));
     cli_progress_end();

@@ -108,15 +108,24 @@ done:
 
 /* ---- Rounds ------------------------------------------------------------------------------- */
 
-/* A checkpoint that cannot be written (a full disk) does not end the run: the old ones stay.
- * Weights that have diverged end it; so does a disk that lost lines of metrics, since no checkpoint
- * can be saved after that. */
+/* Will tickets be rewound to the weights of this round (ticket.rewind)? */
+static bool is_rewound_to(const tsri_run *run)
+{
+    int64_t epoch = tsri_config_int(run->settings.config, "ticket.rewind");
+    return epoch > 0 && run->position.round == llround((double)epoch * run->settings.epoch_rounds);
+}
+
+/* A checkpoint that cannot be written (a full disk) does not end the run: the old ones stay. Three
+ * things end it: weights that have diverged; a disk that lost lines of metrics, since no checkpoint
+ * can be saved after that; and a checkpoint that a ticket will ask for: resumed, the run comes back
+ * to its round. */
 static tsr_status save(tsri_run *run)
 {
     if (!run->settings.options.folder)
         return TSR_OK;
     tsr_status st = tsri_checkpoint_save(run);
-    if (st == TSR_OK || st == TSR_DIVERGED || tsri_metrics_broken(run->process.metrics))
+    if (st == TSR_OK || st == TSR_DIVERGED || tsri_metrics_broken(run->process.metrics) ||
+        is_rewound_to(run))
         return st;
     TSRI_WARN("checkpoint of round %lld was not saved, training goes on: %s",
               (long long)run->position.round, tsr_last_error());

@@ -63,6 +63,19 @@ ls cut/checkpoints/*.safetensors >/dev/null 2>&1 || complain "Ctrl-C did not sav
 limit launch -n 4 run.yaml --out cut --resume --quiet $long >/dev/null 2>log || complain "not resumed: $(cat log)"
 [ "$(model_hash whole)" = "$(model_hash cut)" ] || complain "stopped and resumed has other bits"
 
+echo "== a stop that comes before the ranks hear signals waits for them: it was lost, or killed a rank"
+for delay in 0.05 0.1 0.15 0.2 0.25 0.3 0.4 0.6; do
+    "$program" launch -n 3 run.yaml --out "early$delay" --quiet --set rounds=100000000 --set eval.every=0 --set checkpoint.every=0 >/dev/null 2>log &
+    run=$!
+    sleep $delay
+    kill -TERM $run
+    for _ in $(seq 300); do kill -0 $run 2>/dev/null || break; sleep 0.1; done
+    ! kill -0 $run 2>/dev/null || { complain "SIGTERM after $delay s was not heard: $(cat log)"; kill -TERM $run; }
+    wait $run
+    got=$?
+    [ $got = 130 ] || [ $got = 143 ] || complain "SIGTERM after $delay s: exit $got: $(cat log)" # 143: launch itself had hardly begun
+done
+
 echo "== nohup: the end of the terminal ends nothing"
 # shellcheck disable=SC2086
 env --ignore-signal=HUP "$program" launch -n 3 run.yaml --out nohup --quiet $long >/dev/null 2>log &

@@ -1,5 +1,5 @@
-/* scenarios.c - the commands that are disturbed: every scheme, a run with certificates, one
- * that converts its net, a ticket, a sweep. Each takes a few
+/* scenarios.c - the commands that are disturbed: every scheme, a run with certificates, one that
+ * converts its net, one that diverges and goes back, tickets, a sweep. Each takes a few
  * milliseconds, so that thousands can be tried; what they write is as in long ones. */
 #include "world.h"
 
@@ -46,6 +46,24 @@ const scenario scenarios[] = {
      "1}\ncheckpoint: {every: 1, "
      "keep: 2}\n",
      TRAIN, MODEL, true},
+    {"rollback",
+     "data: {name: sphere, n: 64, dim: 6, test_n: 20, task: regress, prefetch: false}\n"
+     "model: {name: mlp, hidden: [32]}\n"
+     "optim: {lr: 12, momentum: 0.5, warmup: 1, ema: 0.5, keep: best}\n"
+     "scheme: {name: local_sgd, workers: 3, events: round}\n"
+     "loss: mse\nepochs: 12\nbatch: 16\nthreads: 1\neval: {every: 0.5}\ndistance: {every: 1}\n"
+     "checkpoint: {every: 2, keep: 1}\non_divergence: rollback\n",
+     TRAIN, MODEL " distance.csv", true},
+    {"rewound",
+     "data: {name: sphere, n: 24, dim: 5, test_n: 6, prefetch: false}\n"
+     "model: {name: mlp, hidden: [6], norm: batch}\noptim: {lr: 0.05, ema: 0.5}\n"
+     "scheme: {name: ist, workers: 2, local_steps: 1}\n"
+     "epochs: 3\nbatch: 6\nthreads: 1\ncheckpoint: {every: 1, keep: 3}\n"
+     "ticket: {ratios: [0.5], epochs: 1, seconds: 0.001, rewind: 1, steps: 2, whole: 1}\n",
+     "ticket run.yaml --out disk/run --resume",
+     MODEL " ticket-0.5/ticket.safetensors ticket-0.5/step-1/model.safetensors ticket-0.5/" MODEL
+           " whole/model.safetensors ticket.json",
+     false},
     {"ticket", MLP "ticket: {ratios: [0.5], epochs: 1, seconds: 0.001}\n",
      "ticket run.yaml --out disk/run --resume",
      MODEL " ticket-0.5/ticket.safetensors ticket-0.5/" MODEL " ticket.json", false},

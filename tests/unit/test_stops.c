@@ -6,6 +6,7 @@
 #include "base/stop.h"
 #include "io/digest.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -148,6 +149,39 @@ static void a_stop_keeps_what_was_due(void **state)
     tsr_config_destroy(config);
 }
 
+static int (*real_rename)(const char *from, const char *to);
+static bool refused;
+
+static int refuse_once(const char *from, const char *to)
+{
+    if (refused || !strstr(to, "ckpt-000000000004"))
+        return real_rename(from, to);
+    refused = true;
+    errno = ENOSPC;
+    return -1;
+}
+
+/* A checkpoint that could not be written was a warning, also of the epoch that tickets are rewound
+ * to: pretraining went on, and the ticket could never be made. */
+static void what_is_rewound_to_must_be_saved(void **state)
+{
+    (void)state;
+    static const char *const rewound[] = {"ticket.rewind=1", NULL};
+    char whole[512], full[512];
+    tsr_config *config = config_with(rewound);
+    (void)snprintf(whole, sizeof whole, "%s", scratch_path("saved-whole"));
+    (void)snprintf(full, sizeof full, "%s", scratch_path("saved-full"));
+    assert_ok(tickets(config, whole, false, NULL));
+    real_rename = tsri_io.rename;
+    tsri_io.rename = refuse_once;
+    assert_fails(tickets(config, full, false, NULL), TSR_RESOURCES, "free some space");
+    tsri_io.rename = real_rename;
+    assert_true(refused);
+    assert_ok(tickets(config, full, true, NULL));
+    same_tickets(whole, full);
+    tsr_config_destroy(config);
+}
+
 /* Epochs that are no whole number of rounds: 32 / 8 batches in rounds of 3 steps are 1.33 rounds.
  * A checkpoint for every epoch is one after rounds 1, 2, 3, ..., and epoch 2 ends after round 3. It
  * was found out when pretraining was done that a checkpoint had not been kept. */
@@ -191,6 +225,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_late_stop_ends_the_next_run),
         cmocka_unit_test(a_stop_keeps_what_was_due),
+        cmocka_unit_test(what_is_rewound_to_must_be_saved),
         cmocka_unit_test(rewinding_is_checked_by_rounds),
     };
     return nothing_left(cmocka_run_group_tests(tests, scratch_setup, scratch_teardown));
