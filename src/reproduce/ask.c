@@ -130,7 +130,7 @@ static tsr_status count_cell(tsri_cell_book *b, int64_t i, const tsri_study *s,
     return count_ask(&b->list.flops[i], s, ask);
 }
 
-static tsr_status time_ask(double *rate, const tsri_study *s, const tsri_cell_ask *ask)
+static tsr_status time_step(double *rate, const tsri_study *s, const tsri_cell_ask *ask)
 {
     tsr_status st = TSR_OK;
     tsr_config *config = NULL;
@@ -227,7 +227,7 @@ tsr_status tsri_study_ask(tsri_study_cell *c, bool *there, tsri_study *s, const 
     else if (b->pass == COUNTING && b->chosen[i])
         TSR_TRY(count_cell(b, i, s, ask));
     else if (b->pass == TIMING && i == b->wanted)
-        TSR_TRY(time_ask(&b->rate, s, ask));
+        TSR_TRY(ask->time ? ask->time(&b->rate, s, ask) : time_step(&b->rate, s, ask));
     else if (b->pass == MAKING && i == b->wanted)
         TSR_TRY(make_ask(c, s, ask));
     else if (b->pass == SHOWING)
@@ -278,8 +278,8 @@ static double sum_chosen(int64_t *first, int64_t *unknown, const tsri_cell_book 
     return sum;
 }
 
-/* The time is that of a step on the device at hand. With --cells it is left out: to time a step
- * takes seconds that are better spent on the cells. */
+/* The time is that of the first cell, mostly of a step on the device at hand. With --cells it is
+ * left out: to time a step takes seconds that are better spent on the cells. */
 static tsr_status tell_cost(tsri_study *s, tsr_status (*body)(tsri_study *), int64_t missing)
 {
     tsr_status st = TSR_OK;
@@ -296,8 +296,8 @@ static tsr_status tell_cost(tsri_study *s, tsr_status (*body)(tsri_study *), int
     }
     TSR_TRY(call(s, body, TIMING));
     tsri_study_say(s, 0,
-                   "%lld cells to make, %.3g operations: %.1f hours at the %.3g a second of a "
-                   "training step here; --cells makes some of them",
+                   "%lld cells to make, %.3g operations: %.1f hours at the %.3g a second that the "
+                   "first of them takes here; --cells makes some of them",
                    (long long)missing, all, all / b->rate / 3600, b->rate);
 done:
     return st;

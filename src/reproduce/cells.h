@@ -85,7 +85,9 @@ struct tsri_cell_ask {
     const char *run;  /* name of that folder in FOLDER/runs, for cells that share it; NULL = name */
     const void *what; /* for `config` and `make` */
     double flops;     /* operations; 0: those of its run file */
-    bool tunes;       /* and of ticket.epochs epochs of fine-tuning */
+    /* How many a second it takes here, where that is not what a training step does; or NULL. */
+    tsr_status (*time)(double *rate, tsri_study *s, const tsri_cell_ask *ask);
+    bool tunes; /* and of ticket.epochs epochs of fine-tuning */
 };
 
 /* *c is the cell, *there whether it has one; the caller calls tsri_cell_fini, also after a

@@ -40,6 +40,11 @@ typedef struct tsri_norm {
 tsr_status tsri_chain_norm(tsri_norm *out, const tsri_chain *a, const tsri_chain *b, int64_t steps,
                            uint64_t seed, tsri_pool *pool);
 
+/* Of the first count[k] factors of a, k < n, which do not fall: what tsri_chain_norm says of each, to
+ * the bit, with the weights read once for all of them. INTERRUPTED when asked to stop. */
+tsr_status tsri_chain_norms(tsri_norm *out, const tsri_chain *a, const int64_t *count, int64_t n,
+                            int64_t steps, uint64_t seed, tsri_pool *pool);
+
 /* y[rows of the last factor] = the chain applied to x[cols of the first]; `adjoint`: its transpose
  * applied the other way round. x and y both have room for the widest factor. */
 tsr_status tsri_chain_apply(double *y, const double *x, const tsri_chain *a, bool adjoint,

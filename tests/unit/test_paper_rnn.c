@@ -4,6 +4,7 @@
 #include "testing.h"
 
 #include "base/rng.h"
+#include "base/stop.h"
 #include "scheme/scheme.h"
 #include "theory/chain.h"
 #include "theory/papers.h"
@@ -117,6 +118,34 @@ static void narrow_norm(void **state)
     w[3] = NAN;
     assert_ok(tsri_chain_norm(&norm, &(tsri_chain){&tall, 1}, NULL, 40, 1, pool));
     assert_true(isnan(norm.value) && isnan(norm.high));
+}
+
+/* The beginnings of a gated chain, all at once or one after the other: the same bits. One of them ends
+ * in four rows, and is exact. */
+static void norms_together(void **state)
+{
+    (void)state;
+    enum { N = 70, FACTORS = 9, NARROW = 4 };
+    static const int64_t count[] = {1, 2, 2, 5, 8, 9};
+    enum { MAPS = sizeof count / sizeof *count };
+    float w[N * N], on[FACTORS * N];
+    tsri_factor f[FACTORS];
+    tsri_norm all[MAPS], one;
+    fill(w, N * N, 5);
+    fill(on, FACTORS * N, 6);
+    for (int l = 0; l < FACTORS; l++)
+        f[l] = (tsri_factor){w, l == FACTORS - 1 ? NARROW : N, N, on + l * N};
+    assert_ok(tsri_chain_norms(all, &(tsri_chain){f, FACTORS}, count, MAPS, 20, 3, pool));
+    for (int k = 0; k < MAPS; k++) {
+        assert_ok(tsri_chain_norm(&one, &(tsri_chain){f, count[k]}, NULL, 20, 3, pool));
+        assert_memory_equal(&all[k], &one, sizeof one);
+    }
+    assert_true(all[MAPS - 1].level == 1 && all[0].level < 1 && all[0].value > 1);
+    tsr_context_stop(NULL);
+    assert_int_equal(tsri_chain_norms(all, &(tsri_chain){f, 2}, count, 2, 20, 3, pool),
+                     TSR_INTERRUPTED);
+    assert_ok(tsri_chain_norm(&one, &(tsri_chain){f, 2}, NULL, 20, 3, pool));
+    tsri_stop_clear();
 }
 
 /* ---- States of a recurrent network ----------------------------------------------------------- */
@@ -399,15 +428,11 @@ static void failed_allocations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(norms_are_known),
-        cmocka_unit_test(gaussian_norm),
-        cmocka_unit_test(narrow_norm),
-        cmocka_unit_test(states_by_hand),
-        cmocka_unit_test(gradient_against_differences),
-        cmocka_unit_test(fresh_parts),
-        cmocka_unit_test(worst_support_is_found),
-        cmocka_unit_test(rnn_before_and_during),
-        cmocka_unit_test(failed_allocations),
+        cmocka_unit_test(norms_are_known),       cmocka_unit_test(gaussian_norm),
+        cmocka_unit_test(narrow_norm),           cmocka_unit_test(norms_together),
+        cmocka_unit_test(states_by_hand),        cmocka_unit_test(gradient_against_differences),
+        cmocka_unit_test(fresh_parts),           cmocka_unit_test(worst_support_is_found),
+        cmocka_unit_test(rnn_before_and_during), cmocka_unit_test(failed_allocations),
     };
     return nothing_left(cmocka_run_group_tests(tests, make_pool, end_pool));
 }
