@@ -3,6 +3,7 @@
 
 #include "base/sized.h"
 #include "base/alloc.h"
+#include "base/narrow.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "data/encoding.h"
@@ -71,6 +72,7 @@ static void strip_prefixes(tsri_tensors *file)
  * numbers in the same order as torchvision's linear layers. */
 static tsr_status rename_timm(tsri_tensors *file, const char *path)
 {
+    tsr_status st = TSR_OK;
     static const char *const names[][2] = {{"pre_logits.fc1.weight", "classifier.0.weight"},
                                            {"pre_logits.fc1.bias", "classifier.0.bias"},
                                            {"pre_logits.fc2.weight", "classifier.3.weight"},
@@ -85,11 +87,14 @@ static tsr_status rename_timm(tsri_tensors *file, const char *path)
             if (strcmp(t->name, names[k][0]) != 0)
                 continue;
             t->name = names[k][1];
-            for (; t->dims > 2; t->dims--)
-                t->shape[1] *= t->shape[t->dims - 1];
+            for (; t->dims > 2; t->dims--) /* of an empty tensor, too */
+                TSR_TRY(
+                    tsri_multiply(&t->shape[1], t->shape[1], t->shape[t->dims - 1], names[k][0]));
         }
     TSRI_FREE(file->by_name);
-    return tsri_tensors_sort_names(file, path);
+    TSR_TRY(tsri_tensors_sort_names(file, path));
+done:
+    return st;
 }
 
 static tsri_tensor *layer_tensor(const tsri_tensors *file, const char *layer, const char *last)

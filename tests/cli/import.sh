@@ -7,6 +7,14 @@ program=$(realpath "$1") source=$2
 
 mkdir hostile
 python "$source/tests/python/hostile_pickles.py" "$program" "$PWD/hostile" || complain "hostile pickles"
+
+# An empty tensor may have a shape whose sides multiply to more than can be counted.
+python - <<'P'
+import json, struct
+header = json.dumps({"pre_logits.fc1.weight": {"dtype": "F32", "shape": [0, 1 << 40, 1 << 40], "data_offsets": [0, 0]}}).encode()
+open("vast.safetensors", "wb").write(struct.pack("<Q", len(header)) + header)
+P
+refused 4 'pre_logits.fc1.weight: 1099511627776 x 1099511627776 is out of range' import vast.safetensors --out vast
 with_python torch numpy
 
 import() { "$program" import "$@" --quiet >/dev/null || fail "import $*"; }
