@@ -886,7 +886,8 @@ typedef struct tsr_predictor_options {
     int threads;   /* of one call; 0 = 1 */
     int callers;   /* calls that can run at the same time without waiting or allocating; 0 = 1. One
                       more than that allocates, once */
-    int64_t batch; /* the most samples that are computed together; 0 = 256 */
+    int64_t batch; /* samples that are computed together, however few are asked for (one is computed
+                      alone); 0 = 32, 8 of a large network, 256 on a GPU */
     bool scaled;   /* inputs are already as the network sees them: nothing is done to them */
     bool missing;  /* NaN is a value that is missing and filled in as in training */
 } tsr_predictor_options;

@@ -25,7 +25,13 @@
 #include <pthread.h>
 #include <string.h>
 
-enum { BATCH = 256, THREADS_MOST = 1024, CALLERS_MOST = 4096 };
+enum { THREADS_MOST = 1024, CALLERS_MOST = 4096 };
+
+/* Samples that go together, unless the caller says how many. Few: what is not asked for is computed
+ * all the same, and a core is as fast with 32 as with more, or faster, since they stay in its cache.
+ * A sample of a large network fills a core by itself; a chip of its own wants many. */
+enum { BATCH = 32, BATCH_LARGE = 8, BATCH_CHIP = 256 };
+static const double LARGE = 2e9; /* operations of a sample */
 
 /* A plan and the step that runs it. */
 typedef struct gear {
@@ -196,9 +202,8 @@ static tsr_status take_options(tsr_predictor_options *o, const tsr_predictor_opt
         TSR_TRY(TSRI_SIZED_TAKE(o, given));
     o->threads = o->threads == 0 ? 1 : o->threads;
     o->callers = o->callers == 0 ? 1 : o->callers;
-    o->batch = o->batch == 0 ? BATCH : o->batch;
     TSR_CHECK(o->threads > 0 && o->threads <= THREADS_MOST && o->callers > 0 &&
-                  o->callers <= CALLERS_MOST && o->batch > 0 && o->batch <= 1 << 20,
+                  o->callers <= CALLERS_MOST && o->batch >= 0 && o->batch <= 1 << 20,
               TSR_USAGE, "threads, callers and batch of a predictor are from 1 to %d, %d and %d",
               THREADS_MOST, CALLERS_MOST, 1 << 20);
     TSR_CHECK(o->answer == TSR_OUTPUTS || o->answer == TSR_PROBABILITIES, TSR_USAGE,
@@ -232,6 +237,10 @@ static tsr_status fill(tsr_predictor *p, const tsr_model *m)
     if (p->backend->start)
         TSR_TRY(p->backend->start(p->options.threads));
     TSR_TRY(tsri_model_load(&p->net, &p->store, m, p->backend, false));
+    if (p->options.batch == 0)
+        p->options.batch = p->backend->chip                  ? BATCH_CHIP
+                           : tsri_net_flops(p->net) >= LARGE ? BATCH_LARGE
+                                                             : BATCH;
     for (int i = 0; i < p->options.callers; i++) {
         lane *l = NULL;
         TSR_TRY(lane_create(&l, p));
