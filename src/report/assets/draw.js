@@ -2,6 +2,7 @@
  * has zoomed, switched a series off or asked for a log axis. Colours are the page's classes. */
 
 const COLOURS = 7;
+const DASHES = ["6 5", "2 4", "12 5", "9 4 2 4", "1 7", "16 4 6 4", "7 3 2 3 2 3"];
 const SHAPES = [
     "m-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0z",
     "m-3.2 -3.2h6.4v6.4h-6.4z",
@@ -20,6 +21,12 @@ const make = (parent, name, attributes = {}, text) => {
 };
 
 const px = (value) => Math.round(value * 100) / 100;
+
+/* The dashes of a line: others each time that the colours come again (chart_series.c). */
+const dashesOf = (series) => {
+    const turn = Math.floor(series.colour / COLOURS);
+    return turn > 0 ? DASHES[(turn - 1) % DASHES.length] : series.dashed ? DASHES[0] : "none";
+};
 
 /* The running mean of a series: each point is `part` of the mean before it and the rest of itself. */
 const smoothed = (values, part) => {
@@ -128,7 +135,7 @@ const drawSeries = (plot, panel, series, which) => {
             "stroke-width": 1.8,
             "stroke-linejoin": "round",
             "stroke-opacity": opacity,
-            "stroke-dasharray": series.dashed || series.colour >= COLOURS ? "6 5" : "none",
+            "stroke-dasharray": dashesOf(series),
             d: linePath(panel, series, values),
         });
     if (series.marks === "bars") drawBars(plot, panel, series, which);
