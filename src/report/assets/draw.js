@@ -147,6 +147,16 @@ const drawSeries = (plot, panel, series, which) => {
         drawPoints(plot, panel, series);
 };
 
+/* Ticks of the level axis: fewer where their labels would run into each other, none without a label. */
+const columnTicks = (axis, width) => {
+    for (let about = width > 380 ? 8 : 5; ; about--) {
+        const columns = ticksOf(axis, about);
+        const texts = tickTexts(axis, columns);
+        const at = columns.map((value) => width * place(axis, value));
+        if (about === 1 || at.every((a, i) => i === 0 || a - at[i - 1] >= (7 * (texts[i].length + texts[i - 1].length)) / 2 + 6)) return { columns, texts };
+    }
+};
+
 const drawTicks = (group, panel) => {
     const [left, top, width, height] = panel.box;
     const bottom = top + height;
@@ -161,16 +171,12 @@ const drawTicks = (group, panel) => {
         make(group, "text", { class: "ink", x: left - 7, y: b + 4, "text-anchor": "end" }, rowTexts[i]);
     });
     if (panel.categories) return;
-    let last = -1e9;
-    const columns = ticksOf(panel.axes.x, width > 380 ? 8 : 5);
-    const texts = tickTexts(panel.axes.x, columns);
+    const { columns, texts } = columnTicks(panel.axes.x, width);
     columns.forEach((value, i) => {
         const a = px(left + width * place(panel.axes.x, value));
         line("grid", `M${a} ${top}v${height}`);
         line("axis", `M${a} ${bottom}v4`);
-        if (a - last < texts[i].length * 7 + 6) return;
         make(group, "text", { class: "ink", x: a, y: bottom + 17, "text-anchor": "middle" }, texts[i]);
-        last = a;
     });
 };
 
