@@ -409,6 +409,9 @@ def theory(b):
                                                ".filter(c => c.className === 'fails').map(c => c.querySelector('small').textContent)")]
     assert len(factors) == sum(row["verdict"] == "fails" for c in all_of_them for row in c["rows"]) and len(first) == len(wanted)
     assert all(abs(a / b - 1) < 0.051 for a, b in zip(first, wanted)), (first, wanted)
+    # A bound that is not known was "at most", without a number.
+    asked = page.eval("[...document.querySelectorAll('.verdicts td:nth-child(4)')].map(c => c.textContent)")
+    assert any(asked) and not [text for text in asked if text.strip() in ("at most", "at least")], asked
     not_blank(page, "The spectrum over the rounds")
     still(page, "certify")
     page.close()
