@@ -433,6 +433,12 @@ def minute(b):
     assert top["sent between workers"].endswith("MB") and near(top["sent between workers"].split()[0], rows["pretrained"]["bytes_total"] / 1e6, 0.05), top
     assert top["does the theorem hold?"] == "no theorem for vgg11", top
     assert page.eval("document.querySelector('.facts').getBoundingClientRect().bottom") < 900, "one has to scroll for it"
+    # As much goes out as comes back: one line would hide the other.
+    rounds = LOSS.replace("'Loss'", "'Traffic of each round'")
+    put = [line for line in lines("demo/metrics.jsonl") if line.get("event") == "put"]
+    assert all(line["bytes_up"] == line["bytes_down"] for line in put) and put
+    assert page.eval(rounds + ".querySelectorAll('.plot path[fill=none]').length") == 1
+    assert "as much back" in page.eval(rounds + ".textContent")
     # The table of a ticket's layers ends with the same numbers: it left out norms, so 9.5 % stood below 9.6 %.
     cells = page.eval("[...[...document.querySelectorAll('#tickets details table')[0].rows].at(-1).cells].map(c => c.textContent)")
     wanted = (cells[0], number(cells[3]), number(cells[4]), cells[6])
