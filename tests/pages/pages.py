@@ -543,6 +543,8 @@ def sweep(b):
     assert page.eval("document.querySelector('.filters output').textContent") == "50 of 100 shown"
     page.eval("document.querySelector('.filters button').click()")
     assert shown(page, "tr[data-cell]") == 100
+    heads = page.eval("[...document.querySelectorAll('.named th')].map(h => h.textContent)")
+    assert "loss" in heads and "±" not in heads, heads  # of one seed: the columns stood empty
     page.eval("document.querySelector('.named th.n').click()")
     first = page.eval("[...document.querySelectorAll('.named tbody tr')].map(r => parseFloat(r.querySelector('td.n').textContent))")
     assert first == sorted(first), "the table does not sort"
