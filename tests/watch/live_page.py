@@ -75,8 +75,15 @@ def try_it(browser):
     assert train.wait(60) == 130
     until(page, bar, lambda t: "interrupted" in t and "--resume" in t, "the run's stop")
     assert not page.faults and not runs.faults, (page.faults, runs.faults)
-    start("train", "run.yaml", "--out", "runs/a", "--quiet", "--resume")
+    train = start("train", "run.yaml", "--out", "runs/a", "--quiet", "--resume")
     until(page, bar, lambda t: "running" in t, "the run's resumption")
+    before = round_of(page.eval(bar))
+    until(page, bar, lambda t: round_of(t) > before, "the run after it")
+    train.kill()
+    train.wait()
+    until(page, bar, lambda t: "interrupted" in t and "process %d was killed;" % train.pid in t, "a run that was killed", 20)
+    start("train", "run.yaml", "--out", "runs/a", "--quiet", "--resume")
+    until(page, bar, lambda t: "running" in t, "its resumption")
     server.send_signal(signal.SIGTERM)
     assert server.wait(60) == 0
     until(page, bar, lambda t: "away" in t, "the server's end")
