@@ -99,8 +99,10 @@
     document.body.dataset.live = 'yes';
     renew();
   };
+  let source = null; // while the page is seen: a browser opens six connections to a server, and hidden tabs would hold them all
   const connect = () => {
-    const source = new EventSource(base + 'events');
+    if (document.hidden || source) return;
+    source = new EventSource(base + 'events');
     source.addEventListener('state', e => { state = JSON.parse(e.data); update(); });
     source.onerror = () => {
       document.body.dataset.live = 'no';
@@ -110,8 +112,12 @@
         say(bar, 'span', AWAY);
         tell(voice, AWAY);
       }
-      if (source.readyState === 2) { source.close(); setTimeout(connect, 3000); }
+      if (source.readyState === 2) { disconnect(); setTimeout(connect, 3000); }
     };
+  };
+  const disconnect = () => {
+    source?.close();
+    source = null;
   };
   if (!list) {
     bar.id = 'live';
@@ -125,5 +131,6 @@
     document.body.prepend(bar, voice);
   }
   connect();
+  document.addEventListener('visibilitychange', () => document.hidden ? disconnect() : connect());
   setInterval(renew, 1000);
 })();
