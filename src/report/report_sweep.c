@@ -277,7 +277,11 @@ static void table_row(tsri_table *t, const tsri_sweep_view *v, const tsri_cell_s
     tsri_table_format(t, "%lld", (long long)c->diverged);
     if (v->sweep->refused > 0)
         tsri_table_format(t, "%lld", (long long)c->refused);
-    tsri_table_real(t, c->seconds, c->seconds < 1 ? 3 : c->seconds < 10 ? 2 : 1);
+    bool ran = c->count + c->diverged > 0;
+    tsri_table_real(t, ran ? c->seconds : (double)NAN,
+                    c->seconds < 1    ? 3
+                    : c->seconds < 10 ? 2
+                                      : 1);
 }
 
 static void mark_row(tsri_markup *m, const void *context, int64_t row)
