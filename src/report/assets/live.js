@@ -62,9 +62,12 @@
     while (home.nextSibling) home.nextSibling.remove(); // the link stays: it may have the focus
     tell(voice, r ? r.state + (r.why ? ': ' + r.why : '') : 'gone');
     say(bar, 'b', r ? r.state : 'gone', 'state ' + (r ? r.state : 'failed'));
-    if (!r) return;
+    if (!r) {
+      say(bar, 'span', 'its folder is no longer there');
+      return;
+    }
     bars(bar, r);
-    if (r.round != null) say(bar, 'span', 'round ' + count(r.round) + (r.rounds ? ' of ' + count(r.rounds) : ''));
+    if (r.round != null) say(bar, 'span', (r.kind === 'sweep' ? 'run ' : 'round ') + count(r.round) + (r.rounds ? ' of ' + count(r.rounds) : ''));
     if (r.loss != null) say(bar, 'span', 'loss ' + number(r.loss));
     if (r.test_accuracy != null) say(bar, 'span', 'test ' + percent(r.test_accuracy));
     else if (r.test_rmse != null) say(bar, 'span', 'test error ' + number(r.test_rmse));
