@@ -114,17 +114,27 @@ static bool evenly(const double *value, int count)
     return true;
 }
 
+/* Of two digits, or whole: 0.05 and 64 are good labels, 0.4074 is not. */
+static bool is_short(double value)
+{
+    double digits = value / pow(10, floor(log10(value)) - 1);
+    return value == nearbyint(value) || fabs(digits - nearbyint(digits)) < 1e-6;
+}
+
 /* A few measured values are better labels than round numbers: on a log axis sizes (2, 4, 8 workers)
  * rather than 1, 10, 100; on a plain axis values in even steps (epochs 5, 10, 15, 20). */
-static void x_ticks(tsri_view *v, int about)
+static bool ticks_at_values(tsri_view *v)
 {
     double value[FEW];
     bool log = v->panel->about.x_log;
     int count = distinct_x(value, v->panel, log ? 0 : -INFINITY);
-    if (count > 1 && (log || evenly(value, count)))
-        tsri_ticks_at(&v->x_ticks, value, count);
-    else
-        tsri_ticks_make(&v->x_ticks, &v->x, about, whole_numbers(v->panel));
+    bool good = count > 1 && (log || evenly(value, count));
+    for (int i = 0; log && i < count; i++)
+        good = good && is_short(value[i]);
+    if (!good)
+        return false;
+    tsri_ticks_at(&v->x_ticks, value, count);
+    return true;
 }
 
 /* Ticks of cells: at their middle, with the number that was given for the row or column. */
@@ -154,8 +164,6 @@ static void make_ticks(tsri_view *v)
         return;
     }
     tsri_ticks_make(&v->y_ticks, &v->y, 6, false);
-    if (!has_bars(v->panel))
-        x_ticks(v, v->box.width > 450 ? 8 : 5);
 }
 
 /* ---- Where the plot lies -------------------------------------------------------------------- */
@@ -217,6 +225,33 @@ static void place_plot(tsri_view *v)
     v->plot.height = v->box.height - top - room_below(v);
 }
 
+/* Do labels of the x axis run into each other? */
+static bool labels_collide(const tsri_view *v)
+{
+    const tsri_ticks *t = &v->x_ticks;
+    for (int i = 1; i < t->count; i++) {
+        double gap = fabs(tsri_view_x(v, t->at[i]) - tsri_view_x(v, t->at[i - 1]));
+        double room = (tsri_text_width(t->label[i]) + tsri_text_width(t->label[i - 1])) / 2;
+        if (gap < room + 6)
+            return true;
+    }
+    return false;
+}
+
+/* As many ticks as have room for their labels: a few without one among the others read like an
+ * axis with gaps. */
+static void make_x_ticks(tsri_view *v)
+{
+    bool whole = whole_numbers(v->panel);
+    if (ticks_at_values(v) && !labels_collide(v))
+        return;
+    for (int about = v->box.width > 450 ? 8 : 5; about > 0; about--) {
+        tsri_ticks_make(&v->x_ticks, &v->x, about, whole);
+        if (!labels_collide(v))
+            return;
+    }
+}
+
 void tsri_view_make(tsri_view *v, const tsri_drawn *panel, tsri_box box, bool own_legend)
 {
     memset(v, 0, sizeof *v);
@@ -229,6 +264,8 @@ void tsri_view_make(tsri_view *v, const tsri_drawn *panel, tsri_box box, bool ow
         span_axes(v);
     make_ticks(v);
     place_plot(v);
+    if (panel->map.rows == 0 && !has_bars(panel))
+        make_x_ticks(v);
 }
 
 double tsri_view_x(const tsri_view *v, double x)

@@ -67,13 +67,24 @@ static void line_path(tsri_markup *m, const tsri_view *v, const tsri_series *s)
     let_go(m, &b);
 }
 
+/* The colours come again after seven series, each time with other dashes: fifty runs have fifty
+ * lines. draw.js has the same ones. */
+static const char *dashes(const tsri_series *s, int colour)
+{
+    static const char *const pattern[] = {"6 5", "2 4",      "12 5",       "9 4 2 4",
+                                          "1 7", "16 4 6 4", "7 3 2 3 2 3"};
+    enum { PATTERNS = sizeof pattern / sizeof *pattern };
+    int turn = colour / TSRI_COLOURS;
+    return turn > 0 ? pattern[(turn - 1) % PATTERNS] : s->dashed ? pattern[0] : "none";
+}
+
 static void draw_line(tsri_markup *m, const tsri_view *v, const tsri_series *s, int colour)
 {
     tsri_markup_add(m,
                     "<path class=\"s%d\" stroke=\"%s\" fill=\"none\" stroke-width=\"1.8\" "
-                    "stroke-linejoin=\"round\" stroke-linecap=\"round\"%s d=\"",
-                    colour % TSRI_COLOURS + 1, tsri_colour(colour),
-                    s->dashed || colour >= TSRI_COLOURS ? " stroke-dasharray=\"6 5\"" : "");
+                    "stroke-linejoin=\"round\" stroke-linecap=\"round\" "
+                    "stroke-dasharray=\"%s\" d=\"",
+                    colour % TSRI_COLOURS + 1, tsri_colour(colour), dashes(s, colour));
     line_path(m, v, s);
     tsri_markup_add(m, "\"/>\n");
 }
@@ -229,10 +240,9 @@ void tsri_draw_sample(tsri_markup *m, const tsri_drawn *panel, int64_t i, double
                         tsri_px(y - 5));
     if (s->marks == TSRI_MARKS_LINE || s->marks == TSRI_MARKS_BOTH)
         tsri_markup_add(m,
-                        "<path class=\"s%d\" stroke=\"%s\" stroke-width=\"1.8\"%s d=\"M%s "
-                        "%sh22\"/>\n",
-                        colour % TSRI_COLOURS + 1, tsri_colour(colour),
-                        s->dashed || colour >= TSRI_COLOURS ? " stroke-dasharray=\"6 5\"" : "",
+                        "<path class=\"s%d\" stroke=\"%s\" stroke-width=\"1.8\" "
+                        "stroke-linecap=\"round\" stroke-dasharray=\"%s\" d=\"M%s %sh22\"/>\n",
+                        colour % TSRI_COLOURS + 1, tsri_colour(colour), dashes(s, colour),
                         tsri_px(x + 2), tsri_px(y));
     if (s->marks == TSRI_MARKS_POINTS || s->marks == TSRI_MARKS_BOTH)
         draw_point(m, x + 13, y, colour);

@@ -380,6 +380,9 @@ static tsr_status sections(tsri_page *p, const tsri_compare *c, const tsri_choic
     tsri_section_open(p, c->goals > 0 ? "To the same accuracy" : "The runs");
     tsri_choices_filters(p, choices);
     tsri_table_html(&p->html, &t);
+    tsri_markup_add(&p->html,
+                    "<p class=\"quiet\">Loss: of the test set at the last evaluation, or of "
+                    "the training set where there is none.</p>\n");
     tsri_section_close(p);
     TSR_TRY(over_seeds(p, c, choices));
     tsri_section_open(p, "Learning");

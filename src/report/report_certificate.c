@@ -63,6 +63,20 @@ static void verdict(tsri_markup *m, const tsri_json_value *row)
     tsri_markup_add(m, "</td>");
 }
 
+/* "at most 0.5"; nothing where the bound is not known. */
+static void requirement(tsri_markup *m, const tsri_json_value *row)
+{
+    double bound;
+    bool known = tsri_json_as_real(tsri_json_get(row, "required"), &bound);
+    tsri_markup_add(m, "<td class=\"n\"%s>", known ? " data-head=\"required\"" : "");
+    if (known) {
+        tsri_markup_text(m, tsri_text_at(row, "sense"));
+        tsri_markup_add(m, " ");
+        number(m, row, "required");
+    }
+    tsri_markup_add(m, "</td>");
+}
+
 static void row_html(tsri_markup *m, const tsri_json_value *row)
 {
     tsri_markup_add(m, "<tr><td>");
@@ -76,12 +90,8 @@ static void row_html(tsri_markup *m, const tsri_json_value *row)
     tsri_markup_add(m, "</td><td class=\"n\" data-head=\"measured\">");
     number(m, row, "measured");
     interval(m, row);
-    tsri_markup_add(m, "</td><td class=\"n\"%s>",
-                    tsri_text_at(row, "sense")[0] ? " data-head=\"required\"" : "");
-    tsri_markup_text(m, tsri_text_at(row, "sense"));
-    tsri_markup_add(m, " ");
-    number(m, row, "required");
     tsri_markup_add(m, "</td>");
+    requirement(m, row);
     verdict(m, row);
     tsri_markup_add(m, "</tr>\n");
 }

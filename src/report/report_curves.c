@@ -353,6 +353,14 @@ static void traffic_chart(tsri_page *p)
     show(p, &c, NULL);
 }
 
+static bool are_equal(const double *a, const double *b, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (a[i] != b[i])
+            return false;
+    return true;
+}
+
 static void round_chart(tsri_page *p)
 {
     tsri_chart c;
@@ -370,8 +378,12 @@ static void round_chart(tsri_page *p)
                   .x = round,
                   .y_high = 1.15 * most / size};
     begin(&c, &about);
-    bytes_series(p, &c, round, down, p->puts.n, size, "to the workers");
-    bytes_series(p, &c, round, up, p->puts.n, size, "back");
+    if (are_equal(up, down, p->puts.n)) { /* one line would hide the other */
+        bytes_series(p, &c, round, up, p->puts.n, size, "to the workers, and as much back");
+    } else {
+        bytes_series(p, &c, round, down, p->puts.n, size, "to the workers");
+        bytes_series(p, &c, round, up, p->puts.n, size, "back");
+    }
     show(p, &c, NULL);
 }
 

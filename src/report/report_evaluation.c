@@ -96,6 +96,13 @@ static double row_sum(const tsri_json_value *matrix, int64_t i, int64_t n)
     return sum;
 }
 
+/* How full the colour of a cell is, for the colour of its number (page.css): on a dark page light
+ * numbers fade from 0.65 on, on a light one dark numbers on blue from 0.85 on. */
+static const char *strength(bool right, double part)
+{
+    return part <= 0.65 ? "" : right && part > 0.85 ? " much most" : " much";
+}
+
 /* Few classes: a table, every number in it. What is right is blue, mistakes are orange; the more of
  * its row, the stronger, by the square root: mistakes are rare. */
 static void small_matrix(tsri_page *p, const tsri_json_value *root, int64_t n)
@@ -103,7 +110,8 @@ static void small_matrix(tsri_page *p, const tsri_json_value *root, int64_t n)
     tsri_markup *m = &p->html;
     const tsri_json_value *matrix = tsri_json_get(root, "confusion");
     tsri_markup_add(m, "<div class=\"wide\"><table class=\"map confusion\"><caption>Rows: what a "
-                       "sample is. Columns: what the network says.</caption><tr><th></th>");
+                       "sample is. Columns: what the network says. The fuller a colour, the larger "
+                       "the part of its row; blue is right.</caption><tr><th></th>");
     for (int64_t k = 0; k < n; k++) {
         tsri_markup_add(m, "<th>");
         tsri_markup_text(m, class_at(root, k));
@@ -119,8 +127,8 @@ static void small_matrix(tsri_page *p, const tsri_json_value *root, int64_t n)
             double count = count_at(matrix, i, k), part = sum > 0 ? sqrt(count / sum) : 0;
             if (count > 0)
                 tsri_markup_add(m, "<td class=\"%s%s\" style=\"--part:%.0f%%\">%.0f</td>",
-                                i == k ? "right" : "wrong", i == k && part > 0.6 ? " much" : "",
-                                100 * part, count);
+                                i == k ? "right" : "wrong", strength(i == k, part), 100 * part,
+                                count);
             else
                 tsri_markup_add(m, "<td class=\"quiet\">%s</td>", i == k ? "0" : "");
         }

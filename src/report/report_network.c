@@ -313,7 +313,7 @@ static tsr_status show(insides *in, const char *network)
         (void)tsri_grouped(work, llround(flops));
     else
         (void)snprintf(work, sizeof work, "%.4g million", flops / 1e6);
-    tsri_page_say(in->page, "%.80s%s%s numbers in %lld layers, %s operations a sample.", network,
+    tsri_page_say(in->page, "%.80s%s%s parameters in %lld layers, %s operations a sample.", network,
                   *network ? ": " : "", tsri_grouped(total, net->total), (long long)net->layers,
                   work);
     TSR_TRY(tsri_report_graph(in->page, net));

@@ -230,7 +230,9 @@ static tsr_status curves(const tsri_sweep_view *v)
                      &(tsri_panel){.x_label = "round", .y_label = "training loss", .y_log = true});
     for (int64_t i = 0; i < v->sweep->cells && i < MOST_CURVES && v->ranking[i].count > 0; i++)
         TSR_TRY(add_curve(&chart, v, &v->ranking[i]));
-    tsri_page_chart(v->page, &chart, "The best cells, each the mean of its seeds.");
+    tsri_page_chart(v->page, &chart,
+                    v->sweep->seeds > 1 ? "The best cells, each the mean of its seeds."
+                                        : "The best cells.");
 done:
     tsri_section_close(v->page);
     tsri_chart_fini(&chart);
@@ -245,29 +247,41 @@ static void number(tsri_table *t, int digits, double value)
     if (isnan(value))
         tsri_table_format(t, "%s", "");
     else
-        tsri_table_format(t, "%.*g", digits, value);
+        tsri_table_format(t, "%#.*g", digits, value);
+}
+
+/* A single seed has no deviation, and no column for it. */
+static const char *deviation_head(const tsri_sweep_view *v)
+{
+    return v->sweep->seeds > 1 ? "±|" : "";
 }
 
 /* Results come first: a phone shows no more than the first columns. */
 static void table_row(tsri_table *t, const tsri_sweep_view *v, const tsri_cell_sum *c)
 {
     const tsri_spread *rest[] = {&c->loss, &c->train_loss};
-    if (v->accuracy) {
+    bool deviations = v->sweep->seeds > 1;
+    if (v->accuracy)
         tsri_table_real(t, 100 * c->accuracy.mean, 2);
+    if (v->accuracy && deviations)
         tsri_table_real(t, 100 * c->accuracy.deviation, 2);
-    }
     for (int64_t g = 0; v->accuracy && g < v->sweep->options.grids; g++)
         tsri_table_text(t, v->sweep->grid[g].value[tsri_sweep_value(v->sweep, c->cell, g)]);
     for (int k = 0; k < 2; k++) {
         number(t, 4, rest[k]->mean);
-        number(t, 2, rest[k]->deviation);
+        if (deviations)
+            number(t, 2, rest[k]->deviation);
         for (int64_t g = 0; k == 0 && !v->accuracy && g < v->sweep->options.grids; g++)
             tsri_table_text(t, v->sweep->grid[g].value[tsri_sweep_value(v->sweep, c->cell, g)]);
     }
     tsri_table_format(t, "%lld", (long long)c->diverged);
     if (v->sweep->refused > 0)
         tsri_table_format(t, "%lld", (long long)c->refused);
-    tsri_table_real(t, c->seconds, c->seconds < 10 ? 2 : 1);
+    bool ran = c->count + c->diverged > 0;
+    tsri_table_real(t, ran ? c->seconds : (double)NAN,
+                    c->seconds < 1    ? 3
+                    : c->seconds < 10 ? 2
+                                      : 1);
 }
 
 static void mark_row(tsri_markup *m, const void *context, int64_t row)
@@ -282,10 +296,13 @@ static tsr_status table(const tsri_sweep_view *v)
     tsri_table t = {.mark = mark_row, .context = v};
     tsri_text heads = {0};
     int64_t shown = v->sweep->cells < MOST_ROWS ? v->sweep->cells : MOST_ROWS;
-    TSR_TRY(tsri_text_add(&heads, "%s|±|", v->accuracy ? "test accuracy, %" : "loss"));
+    TSR_TRY(tsri_text_add(&heads, "%s|%s", v->accuracy ? "test accuracy, %" : "loss",
+                          deviation_head(v)));
     for (int64_t g = 0; g < v->sweep->options.grids; g++)
         TSR_TRY(tsri_text_add(&heads, "%s|", v->sweep->grid[g].key));
-    TSR_TRY(tsri_text_add(&heads, "%strain loss|±|diverged|%sseconds", v->accuracy ? "loss|±|" : "",
+    if (v->accuracy)
+        TSR_TRY(tsri_text_add(&heads, "loss|%s", deviation_head(v)));
+    TSR_TRY(tsri_text_add(&heads, "train loss|%sdiverged|%sseconds", deviation_head(v),
                           v->sweep->refused > 0 ? "refused|" : ""));
     tsri_table_head(&t, heads.data);
     for (int64_t i = 0; i < shown; i++)
@@ -293,9 +310,10 @@ static tsr_status table(const tsri_sweep_view *v)
     tsri_section_open(v->page, "Table");
     bool parted = v->sweep->diverged + v->sweep->refused > 0;
     tsri_page_say(v->page,
-                  "From the best to the worst%s; ± is the standard deviation over the seeds. The "
-                  "loss is that of the test set, or of the training set where there is none.",
-                  parted ? ", cells of which a run diverged or was refused behind the others" : "");
+                  "From the best to the worst%s%s. The loss is that of the test set, or of the "
+                  "training set where there is none.",
+                  parted ? ", cells of which a run diverged or was refused behind the others" : "",
+                  v->sweep->seeds > 1 ? "; ± is the standard deviation over the seeds" : "");
     tsri_table_html(&v->page->html, &t);
     if (shown < v->sweep->cells)
         tsri_page_say(v->page, "%lld more cells are in sweep.csv.",

@@ -159,7 +159,7 @@ static void inequality(tsri_page *page, const paper *p, const row *r)
     c.height = 260;
     tsri_chart_panel(&c, &(tsri_panel){.title = *r->where ? r->where : r->theorem,
                                        .x_label = "round",
-                                       .y_label = log ? "value (log)" : NULL,
+                                       .y_label = log ? "value (log)" : "value",
                                        .y_log = log});
     tsri_chart_series(&c,
                       &(tsri_series){.name = "measured",

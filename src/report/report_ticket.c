@@ -362,10 +362,13 @@ static void cost_charts(tsri_page *p, const tsri_json_value *rows)
 /* The ticket that we recommend, and the rule (ticket/best.h). */
 static void choice(tsri_page *p, const tsri_json_value *best)
 {
-    if (!*tsri_text_at(best, "sentence"))
+    const char *name = tsri_text_at(best, "network"), *sentence = tsri_text_at(best, "sentence");
+    size_t n = strlen(name);
+    if (!*sentence)
         return;
-    tsri_page_say(p, "We would take %.60s: %.600s.", tsri_text_at(best, "network"),
-                  tsri_text_at(best, "sentence"));
+    bool named = n > 0 && strncmp(sentence, name, n) == 0 && sentence[n] == ' ';
+    tsri_page_say(p, "We would take %.60s: %s%.600s.", name, named ? "it" : "",
+                  sentence + (named ? n : 0)); /* the sentence begins with the name */
     tsri_markup_add(&p->html,
                     "<p class=\"quiet\">The rule: the smallest ticket that is as accurate as the "
                     "whole network in the digits shown; where none is, the most accurate.</p>\n");

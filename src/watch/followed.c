@@ -177,6 +177,8 @@ tsr_status tsri_followed_look(tsri_followed *w, const tsri_locks *locks, const t
     w->trouble[0] = '\0';
     TSR_TRY(bear(w, read_yaml(w)));
     TSR_TRY(bear(w, tsri_holder_find(&w->holder, locks, w->folder)));
+    if (w->holder.held)
+        w->held_here = w->holder.pid;
     if (w->looked && w->holder.pid > 0 && w->holder.pid != holder)
         tsri_follow_again(&w->metrics); /* another process: it may have cut the file */
     TSR_TRY(bear(w, tsri_follow_look(&w->metrics, &changed, &lines)));
@@ -210,10 +212,11 @@ static double patience(const tsri_followed *w)
 }
 
 /* Does a process work in the folder? This machine's list of locks tells; of a process on another
- * machine only growing files tell. */
+ * machine only growing files tell. One that was in the list is of this machine: gone, it was
+ * killed. */
 static bool is_alive(const tsri_followed *w)
 {
-    if (w->holder.pid <= 0 || w->holder.held)
+    if (w->holder.pid <= 0 || w->holder.held || w->holder.pid == w->held_here)
         return w->holder.held;
     return (w->changed_at >= 0 || w->holder.remote) && w->age < patience(w) && !*w->ended;
 }

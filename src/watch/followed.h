@@ -106,6 +106,7 @@ typedef struct tsri_followed {
 
     /* From the folder. */
     tsri_holder holder;
+    int64_t held_here; /* the process that was last seen to hold it on this machine; 0: none */
     tsri_stamp model_file;
     int64_t checkpoint; /* the newest one's round; -1: none */
     double checkpoint_modified;

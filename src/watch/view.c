@@ -69,10 +69,10 @@ void tsri_view_why(char text[256], const tsri_followed *run)
         (void)snprintf(text, 256, "process %lld is stopped: 'kill -CONT %lld' lets it go on",
                        (long long)run->holder.pid, (long long)run->holder.pid);
     else if (run->state == TSRI_STATE_INTERRUPTED && run->holder.pid > 0)
-        (void)snprintf(text, 256,
-                       "process %lld was killed, or runs on another machine; 'tessera %s "
-                       "--resume' goes on",
-                       (long long)run->holder.pid, run->of_ticket ? "ticket" : "train");
+        (void)snprintf(text, 256, "process %lld was killed%s; 'tessera %s --resume' goes on",
+                       (long long)run->holder.pid,
+                       run->holder.pid == run->held_here ? "" : ", or runs on another machine",
+                       run->of_ticket ? "ticket" : "train");
     else if (*run->ended_why)
         (void)snprintf(text, 256, "%s", run->ended_why);
     else if (*run->trouble)

@@ -43,6 +43,8 @@ Y
 "$program" report prices cut --out losses.html >/dev/null
 certified_run 'data: {name: ackley, n: 24, test_n: 5, dim: 8}' 'rounds: 20' 'eval: {every: 1}' 'certify: {every: 2, budget: 1.0e+9}' >certify.yaml
 "$program" train certify.yaml --out certify --quiet >said 2>&1 || fail "$(cat said)"
+"$program" certify certify.yaml --json >certify/certificate.json
+"$program" report certify >/dev/null
 cat >sweep.yaml <<'Y'
 data: {name: glyphs, n: 100, test_n: 100}
 model: {hidden: [16]}

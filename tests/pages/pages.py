@@ -409,6 +409,9 @@ def theory(b):
                                                ".filter(c => c.className === 'fails').map(c => c.querySelector('small').textContent)")]
     assert len(factors) == sum(row["verdict"] == "fails" for c in all_of_them for row in c["rows"]) and len(first) == len(wanted)
     assert all(abs(a / b - 1) < 0.051 for a, b in zip(first, wanted)), (first, wanted)
+    # A bound that is not known was "at most", without a number.
+    asked = page.eval("[...document.querySelectorAll('.verdicts td:nth-child(4)')].map(c => c.textContent)")
+    assert any(asked) and not [text for text in asked if text.strip() in ("at most", "at least")], asked
     not_blank(page, "The spectrum over the rounds")
     still(page, "certify")
     page.close()
@@ -430,6 +433,12 @@ def minute(b):
     assert top["sent between workers"].endswith("MB") and near(top["sent between workers"].split()[0], rows["pretrained"]["bytes_total"] / 1e6, 0.05), top
     assert top["does the theorem hold?"] == "no theorem for vgg11", top
     assert page.eval("document.querySelector('.facts').getBoundingClientRect().bottom") < 900, "one has to scroll for it"
+    # As much goes out as comes back: one line would hide the other.
+    rounds = LOSS.replace("'Loss'", "'Traffic of each round'")
+    put = [line for line in lines("demo/metrics.jsonl") if line.get("event") == "put"]
+    assert all(line["bytes_up"] == line["bytes_down"] for line in put) and put
+    assert page.eval(rounds + ".querySelectorAll('.plot path[fill=none]').length") == 1
+    assert "as much back" in page.eval(rounds + ".textContent")
     # The table of a ticket's layers ends with the same numbers: it left out norms, so 9.5 % stood below 9.6 %.
     cells = page.eval("[...[...document.querySelectorAll('#tickets details table')[0].rows].at(-1).cells].map(c => c.textContent)")
     wanted = (cells[0], number(cells[3]), number(cells[4]), cells[6])
@@ -534,6 +543,8 @@ def sweep(b):
     assert page.eval("document.querySelector('.filters output').textContent") == "50 of 100 shown"
     page.eval("document.querySelector('.filters button').click()")
     assert shown(page, "tr[data-cell]") == 100
+    heads = page.eval("[...document.querySelectorAll('.named th')].map(h => h.textContent)")
+    assert "loss" in heads and "±" not in heads, heads  # of one seed: the columns stood empty
     page.eval("document.querySelector('.named th.n').click()")
     first = page.eval("[...document.querySelectorAll('.named tbody tr')].map(r => parseFloat(r.querySelector('td.n').textContent))")
     assert first == sorted(first), "the table does not sort"
@@ -579,7 +590,47 @@ def compare(b):
     page.close()
 
 
+def many_runs(b):
+    """Each of fifty runs has a line of its own: from the eighth on all had the same dashes, and every seventh the same colour."""
+    page = b.open("large-runs.html")
+    shown = page.eval("[...%s.querySelectorAll('.key path[stroke-dasharray]')].map(p => p.getAttribute('class') + ' ' +"
+                      " p.getAttribute('stroke-dasharray'))" % LOSS.replace("'Loss'", "'Accuracy against time'"))
+    assert len(shown) == 50 == len(set(shown)), shown
+    drawn = "[...%s.querySelectorAll('.plot path[fill=none]')].map(p => p.getAttribute('stroke-dasharray'))" % \
+        LOSS.replace("'Loss'", "'Accuracy against time'")
+    before = page.eval(drawn)
+    page.eval(LOSS.replace("'Loss'", "'Accuracy against time'") + ".querySelector('.key').dispatchEvent(new MouseEvent('click', {bubbles: true}))")
+    assert page.eval(drawn) == before[1:], "the script draws other dashes"
+    still(page, "many runs")
+    page.close()
+
+
 # ---- Views --------------------------------------------------------------------------------------
+
+# Of the cells of a matrix of confusions, the least contrast between a number and its ground (WCAG's ratio).
+CONTRAST = """(() => { const page = getComputedStyle(document.body).backgroundColor.match(/[\\d.]+/g).map(Number),
+    parts = c => { const n = c.match(/[\\d.]+/g).map(Number); return c.startsWith('color(') ? [255 * n[0], 255 * n[1], 255 * n[2], n[3] ?? 1] : [...n, 1]; },
+    line = v => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4,
+    light = c => 0.2126 * line(c[0]) + 0.7152 * line(c[1]) + 0.0722 * line(c[2]),
+    ratio = cell => { const s = getComputedStyle(cell), g = parts(s.backgroundColor.replace('srgb', '')), ink = light(parts(s.color)),
+        ground = light([0, 1, 2].map(i => g[3] * g[i] + (1 - g[3]) * page[i]));
+        return (Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05); };
+    return Math.min(99, ...[...document.querySelectorAll('.confusion td.right, .confusion td.wrong')].map(ratio)); })()"""
+# The level axes of a page whose labels do not come in even steps, and the charts without a word beside their upright axis.
+UNEVEN = """[...document.querySelectorAll('figure.drawn svg.chart')].filter(s => { const all = [...s.querySelectorAll('text')],
+    x = [...s.querySelectorAll('.ticks text[text-anchor=middle]')].map(t => Number(t.getAttribute('x'))), steps = x.slice(1).map((v, i) => v - x[i]);
+    return !all.some(t => t.textContent.endsWith('(log)') && !t.hasAttribute('transform')) && Math.max(...steps) - Math.min(...steps) > 1; })
+    .map(s => s.textContent.trim().slice(0, 80))"""
+UNNAMED = """[...document.querySelectorAll('figure.drawn svg.chart')].filter(s => ![...s.querySelectorAll('text[transform]')].length)
+    .map(s => s.textContent.trim().slice(0, 80))"""
+
+
+def readable(page, name):
+    least = page.eval(CONTRAST)
+    assert least > 3.5, (name, "numbers on colours", least)
+    assert not page.eval(UNEVEN), (name, "labels at uneven steps", page.eval(UNEVEN))
+    assert not page.eval(UNNAMED), (name, "an axis without a name", page.eval(UNNAMED))
+
 
 def views(b):
     for name in sorted(n for n in os.listdir(".") if os.path.isfile(n + "/report.html")):
@@ -587,6 +638,10 @@ def views(b):
         page = b.open(path, dark=True)
         rows = page.pixels((0, 0, 40, 40))
         assert max(rows[0][0]) < 60, ("dark", name, rows[0][0])
+        readable(page, name + " dark")
+        page.load(path)
+        readable(page, name + " light")
+        page.load(path, dark=True)
         keep(page, name + "-dark")
         still(page, name + " dark")
         page.load(path, width=390, height=844, phone=True)
@@ -645,7 +700,7 @@ if not chromium():
     print("there is no Chromium here")
     sys.exit(77)
 with Browser() as browser:
-    for part in (one_run, kept, real_targets, finger, saved, theory, minute, network, workers, sorting, sweep, compare, views, large):
+    for part in (one_run, kept, real_targets, finger, saved, theory, minute, network, workers, sorting, sweep, compare, many_runs, views, large):
         begin = time.time()
         part(browser)
         print("%s: %.1f s" % (part.__name__, time.time() - begin))

@@ -247,6 +247,10 @@ static void judges_what_a_run_does(void **state)
     judge(&w, TSRI_STATE_INTERRUPTED);
     w.changed_at = 99; /* but it told something a moment ago: on another machine */
     judge(&w, TSRI_STATE_RUNNING);
+    w.held_here =
+        7; /* no: it was seen here. The live page said "running" for a minute after a kill */
+    judge(&w, TSRI_STATE_INTERRUPTED);
+    w.held_here = 0;
     w.age = 1000;
     judge(&w, TSRI_STATE_INTERRUPTED);
     w.holder = (tsri_holder){.pid = 7, .remote = true};

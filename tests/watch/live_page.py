@@ -33,6 +33,7 @@ def serve(*more):
 
 def until(page, script, good, what, seconds=60):
     end = time.time() + seconds
+    page.ask("Page.bringToFront")  # hidden tabs rest
     while time.time() < end:
         value = page.eval(script)
         if value is not None and good(value):
@@ -75,8 +76,15 @@ def try_it(browser):
     assert train.wait(60) == 130
     until(page, bar, lambda t: "interrupted" in t and "--resume" in t, "the run's stop")
     assert not page.faults and not runs.faults, (page.faults, runs.faults)
-    start("train", "run.yaml", "--out", "runs/a", "--quiet", "--resume")
+    train = start("train", "run.yaml", "--out", "runs/a", "--quiet", "--resume")
     until(page, bar, lambda t: "running" in t, "the run's resumption")
+    before = round_of(page.eval(bar))
+    until(page, bar, lambda t: round_of(t) > before, "the run after it")
+    train.kill()
+    train.wait()
+    until(page, bar, lambda t: "interrupted" in t and "process %d was killed;" % train.pid in t, "a run that was killed", 20)
+    start("train", "run.yaml", "--out", "runs/a", "--quiet", "--resume")
+    until(page, bar, lambda t: "running" in t, "its resumption")
     server.send_signal(signal.SIGTERM)
     assert server.wait(60) == 0
     until(page, bar, lambda t: "away" in t, "the server's end")
@@ -85,6 +93,24 @@ def try_it(browser):
     assert again == address, (again, address)
     before = round_of(until(page, bar, lambda t: "running" in t, "the server's return", 90))
     until(page, bar, lambda t: round_of(t) > before, "and the run after it")
+
+
+FETCHED = """Promise.race([fetch(location.pathname).then(r => r.ok), new Promise(r => setTimeout(() => r(false), 4000))])"""
+
+
+def many_tabs(browser):
+    """A browser opens six connections to a server: with six tabs open the sixth no longer got its page. Hidden tabs let theirs go."""
+    address = serve()[1]
+    pages = [browser.open(address) for _ in range(6)]
+    for page in pages:
+        until(page, "document.body.dataset.live", lambda v: v == "yes", "a tab")
+    assert pages[5].eval(FETCHED) is True, "hidden tabs hold all connections"
+    count = "document.getElementById('count').textContent"
+    pages[0].eval("document.getElementById('count').textContent = 'old'")
+    until(pages[0], count, lambda t: "going on" in t, "a tab that is looked at again")
+    for page in pages:
+        assert not page.faults, page.faults
+        page.close()
 
 
 MPIRUN = ("mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "3")
@@ -132,6 +158,8 @@ try:
     with Browser() as b:
         try_it(b)
         kinds(b)
+    with Browser() as b:  # with no other tabs
+        many_tabs(b)
 finally:
     for process in started:
         if process.poll() is None:

@@ -2,6 +2,7 @@
  * has zoomed, switched a series off or asked for a log axis. Colours are the page's classes. */
 
 const COLOURS = 7;
+const DASHES = ["6 5", "2 4", "12 5", "9 4 2 4", "1 7", "16 4 6 4", "7 3 2 3 2 3"];
 const SHAPES = [
     "m-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0z",
     "m-3.2 -3.2h6.4v6.4h-6.4z",
@@ -20,6 +21,12 @@ const make = (parent, name, attributes = {}, text) => {
 };
 
 const px = (value) => Math.round(value * 100) / 100;
+
+/* The dashes of a line: others each time that the colours come again (chart_series.c). */
+const dashesOf = (series) => {
+    const turn = Math.floor(series.colour / COLOURS);
+    return turn > 0 ? DASHES[(turn - 1) % DASHES.length] : series.dashed ? DASHES[0] : "none";
+};
 
 /* The running mean of a series: each point is `part` of the mean before it and the rest of itself. */
 const smoothed = (values, part) => {
@@ -128,7 +135,7 @@ const drawSeries = (plot, panel, series, which) => {
             "stroke-width": 1.8,
             "stroke-linejoin": "round",
             "stroke-opacity": opacity,
-            "stroke-dasharray": series.dashed || series.colour >= COLOURS ? "6 5" : "none",
+            "stroke-dasharray": dashesOf(series),
             d: linePath(panel, series, values),
         });
     if (series.marks === "bars") drawBars(plot, panel, series, which);
@@ -138,6 +145,16 @@ const drawSeries = (plot, panel, series, which) => {
     }
     if (series.marks === "points" || (series.marks === "both" && panel.smooth === 0) || series.xs.length === 1)
         drawPoints(plot, panel, series);
+};
+
+/* Ticks of the level axis: fewer where their labels would run into each other, none without a label. */
+const columnTicks = (axis, width) => {
+    for (let about = width > 380 ? 8 : 5; ; about--) {
+        const columns = ticksOf(axis, about);
+        const texts = tickTexts(axis, columns);
+        const at = columns.map((value) => width * place(axis, value));
+        if (about === 1 || at.every((a, i) => i === 0 || a - at[i - 1] >= (7 * (texts[i].length + texts[i - 1].length)) / 2 + 6)) return { columns, texts };
+    }
 };
 
 const drawTicks = (group, panel) => {
@@ -154,16 +171,12 @@ const drawTicks = (group, panel) => {
         make(group, "text", { class: "ink", x: left - 7, y: b + 4, "text-anchor": "end" }, rowTexts[i]);
     });
     if (panel.categories) return;
-    let last = -1e9;
-    const columns = ticksOf(panel.axes.x, width > 380 ? 8 : 5);
-    const texts = tickTexts(panel.axes.x, columns);
+    const { columns, texts } = columnTicks(panel.axes.x, width);
     columns.forEach((value, i) => {
         const a = px(left + width * place(panel.axes.x, value));
         line("grid", `M${a} ${top}v${height}`);
         line("axis", `M${a} ${bottom}v4`);
-        if (a - last < texts[i].length * 7 + 6) return;
         make(group, "text", { class: "ink", x: a, y: bottom + 17, "text-anchor": "middle" }, texts[i]);
-        last = a;
     });
 };
 

@@ -62,9 +62,12 @@
     while (home.nextSibling) home.nextSibling.remove(); // the link stays: it may have the focus
     tell(voice, r ? r.state + (r.why ? ': ' + r.why : '') : 'gone');
     say(bar, 'b', r ? r.state : 'gone', 'state ' + (r ? r.state : 'failed'));
-    if (!r) return;
+    if (!r) {
+      say(bar, 'span', 'its folder is no longer there');
+      return;
+    }
     bars(bar, r);
-    if (r.round != null) say(bar, 'span', 'round ' + count(r.round) + (r.rounds ? ' of ' + count(r.rounds) : ''));
+    if (r.round != null) say(bar, 'span', (r.kind === 'sweep' ? 'run ' : 'round ') + count(r.round) + (r.rounds ? ' of ' + count(r.rounds) : ''));
     if (r.loss != null) say(bar, 'span', 'loss ' + number(r.loss));
     if (r.test_accuracy != null) say(bar, 'span', 'test ' + percent(r.test_accuracy));
     else if (r.test_rmse != null) say(bar, 'span', 'test error ' + number(r.test_rmse));
@@ -99,8 +102,10 @@
     document.body.dataset.live = 'yes';
     renew();
   };
+  let source = null; // while the page is seen: a browser opens six connections to a server, and hidden tabs would hold them all
   const connect = () => {
-    const source = new EventSource(base + 'events');
+    if (document.hidden || source) return;
+    source = new EventSource(base + 'events');
     source.addEventListener('state', e => { state = JSON.parse(e.data); update(); });
     source.onerror = () => {
       document.body.dataset.live = 'no';
@@ -110,8 +115,12 @@
         say(bar, 'span', AWAY);
         tell(voice, AWAY);
       }
-      if (source.readyState === 2) { source.close(); setTimeout(connect, 3000); }
+      if (source.readyState === 2) { disconnect(); setTimeout(connect, 3000); }
     };
+  };
+  const disconnect = () => {
+    source?.close();
+    source = null;
   };
   if (!list) {
     bar.id = 'live';
@@ -125,5 +134,6 @@
     document.body.prepend(bar, voice);
   }
   connect();
+  document.addEventListener('visibilitychange', () => document.hidden ? disconnect() : connect());
   setInterval(renew, 1000);
 })();
