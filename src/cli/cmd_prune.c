@@ -96,6 +96,7 @@ static tsr_status print_text(const tsr_doc *d, bool all)
                    tsr_doc_text(d, "gain"));
         print_time("step       ", tsr_doc_real(d, "step_ms_before"),
                    tsr_doc_real(d, "step_ms_after"), tsr_doc_text(d, "step_gain"));
+        (void)printf("            of a batch of %lld\n", (long long)tsr_doc_int(d, "batch"));
     }
     print_statistics(d);
     (void)printf("ticket      %s\n", tsr_doc_text(d, "ticket"));

@@ -6,8 +6,8 @@
  * the second one on, allocate.
  *
  * A single sample has a plan of its own because a product of another shape is another kernel. Many
- * samples go through one of `batch` rows, filled up with zeros: the bits of an answer do not depend
- * on what else was asked.
+ * samples go through one of `batch` rows, a few images through one of `few`, filled up with zeros:
+ * the bits of an answer do not depend on what else was asked.
  */
 #include "model/model.h"
 
@@ -33,6 +33,11 @@ enum { THREADS_MOST = 1024, CALLERS_MOST = 4096 };
 enum { BATCH = 32, BATCH_LARGE = 8, BATCH_CHIP = 256 };
 static const double LARGE = 2e9; /* operations of a sample */
 
+/* What is left of a call goes by so many where images are convolved on processors: two of them took
+ * as long as 32, and each kernel there gives a sample the same bits in batches of any size but
+ * one. */
+enum { FEW = 4, FEW_LARGE = 2 };
+
 /* A plan and the step that runs it. */
 typedef struct gear {
     tsri_plan *plan;
@@ -42,7 +47,7 @@ typedef struct gear {
 typedef struct lane {
     struct lane *next; /* free: the next free one */
     tsri_pool *pool;
-    gear one, many;
+    gear one, few, many;
     float *x, *y;    /* [batch, dim], [batch, outputs] */
     int32_t *length; /* [batch] */
 } lane;
@@ -56,12 +61,13 @@ struct tsr_predictor {
     tsri_scaling scaling;
     tsri_row_scaling row;
     int64_t shape[3], dim, outputs, width;
+    int64_t few; /* rows of the plan for a few samples; 0: there is none */
     bool classes, sequences;
     bool pixels;          /* of images as they are: bytes are divided by 255, as in evaluation */
     pthread_mutex_t lock; /* of the list */
     lane *idle;
     tsri_plan *first;      /* of one sample: all others use the weights that it has laid out */
-    tsri_plan *first_many; /* likewise of many samples, once there is one; of the lock */
+    tsri_plan *first_many; /* likewise of several samples, once there is one; of the lock */
 };
 
 /* ---- Lanes ---------------------------------------------------------------------------------- */
@@ -109,6 +115,7 @@ static void lane_destroy(lane *l)
     if (!l)
         return;
     gear_fini(&l->one);
+    gear_fini(&l->few);
     gear_fini(&l->many);
     tsri_pool_destroy(l->pool);
     tsri_free(l->x);
@@ -212,6 +219,25 @@ done:
     return st;
 }
 
+static bool convolves(const tsri_net *net)
+{
+    for (int64_t i = 0; i < net->layers; i++)
+        if (net->layer[i].kind == TSRI_CONV)
+            return true;
+    return false;
+}
+
+/* How many samples go together, where the caller has not said it. */
+static void choose_batches(tsr_predictor *p)
+{
+    bool chip = p->backend->chip, large = tsri_net_flops(p->net) >= LARGE;
+    if (p->options.batch > 0)
+        return;
+    p->options.batch = chip ? BATCH_CHIP : large ? BATCH_LARGE : BATCH;
+    if (!chip && convolves(p->net))
+        p->few = large ? FEW_LARGE : FEW;
+}
+
 static tsr_status fill(tsr_predictor *p, const tsr_model *m)
 {
     tsr_status st = TSR_OK;
@@ -237,10 +263,7 @@ static tsr_status fill(tsr_predictor *p, const tsr_model *m)
     if (p->backend->start)
         TSR_TRY(p->backend->start(p->options.threads));
     TSR_TRY(tsri_model_load(&p->net, &p->store, m, p->backend, false));
-    if (p->options.batch == 0)
-        p->options.batch = p->backend->chip                  ? BATCH_CHIP
-                           : tsri_net_flops(p->net) >= LARGE ? BATCH_LARGE
-                                                             : BATCH;
+    choose_batches(p);
     for (int i = 0; i < p->options.callers; i++) {
         lane *l = NULL;
         TSR_TRY(lane_create(&l, p));
@@ -411,16 +434,27 @@ done:
     return st;
 }
 
-/* Samples [first, first + n) into l->y. */
-static tsr_status forward(lane *l, tsr_predictor *p, const question *q, int64_t first, int64_t n)
+/* The gear for what is left of n samples, and its rows. */
+static gear *choose_gear(int64_t *rows, lane *l, const tsr_predictor *p, int64_t n, int64_t left)
+{
+    bool alone = n == 1 || p->options.batch == 1;
+    bool few = p->few > 0 && 2 * left <= p->options.batch;
+    *rows = alone ? 1 : few ? p->few : p->options.batch;
+    return alone ? &l->one : few ? &l->few : &l->many;
+}
+
+/* The next samples, from `first` on, into l->y: *count of them. */
+static tsr_status forward(int64_t *count, lane *l, tsr_predictor *p, const question *q,
+                          int64_t first)
 {
     tsr_status st = TSR_OK;
-    bool alone = q->n == 1 || p->options.batch == 1;
-    gear *g = alone ? &l->one : &l->many;
-    TSR_TRY(gear_init(g, p, l, alone ? 1 : p->options.batch));
+    int64_t rows, left = q->n - first;
+    gear *g = choose_gear(&rows, l, p, q->n, left);
+    int64_t n = *count = left < rows ? left : rows;
+    TSR_TRY(gear_init(g, p, l, rows));
     for (int64_t k = 0; k < n; k++)
         TSR_TRY(read_sample(l, k, q, p, first + k));
-    for (int64_t k = n; !alone && k < p->options.batch; k++) {
+    for (int64_t k = n; k < rows; k++) {
         memset(l->x + k * p->dim, 0, (size_t)p->dim * sizeof *l->x);
         l->length[k] = (int32_t)p->shape[1];
     }
@@ -446,9 +480,8 @@ static tsr_status ask(void *to, const tsr_predictor *predictor, question *q, put
     tsr_context *before = tsr_context_use(p->context);
     TSR_TRY(check_question(q, p));
     TSR_TRY(take_lane(&l, p));
-    for (int64_t first = 0; first < q->n; first += p->options.batch) {
-        int64_t n = q->n - first < p->options.batch ? q->n - first : p->options.batch;
-        TSR_TRY(forward(l, p, q, first, n));
+    for (int64_t first = 0, n = 0; first < q->n; first += n) {
+        TSR_TRY(forward(&n, l, p, q, first));
         for (int64_t k = 0; k < n; k++)
             put(to, first + k, p, l->y + k * p->outputs);
     }

@@ -6,6 +6,8 @@
 #include "optim/step.h"
 #include "train/describe.h"
 
+#include <math.h>
+
 /* One network, ready to run. */
 typedef struct rig {
     const tsri_stage *stage;
@@ -106,8 +108,8 @@ tsr_status tsri_stage_time(tsri_latency *out, tsri_store *const *stores, int64_t
     }
     TSR_TRY(tsri_take_turns(times, turns, 2 * count, seconds));
     for (int64_t i = 0; i < count; i++)
-        out[i] =
-            (tsri_latency){times[2 * i], rigs[i].train ? times[2 * i + 1] : (tsri_duration){0}};
+        out[i] = (tsri_latency){times[2 * i], rigs[i].train ? times[2 * i + 1] : (tsri_duration){0},
+                                stage->batch};
 done:
     tsri_free(times);
     tsri_free(turns);
@@ -117,8 +119,25 @@ done:
     return st;
 }
 
+/* The run's batch; on processors at most as many samples as the least number of repetitions can take
+ * in about the time that is allowed. A large network's default batch is nobody's choice: that of an
+ * imported ResNet-50 took minutes, and more memory than most machines have. */
+static int64_t batch_within(double seconds, const tsri_stage *stage, tsri_net *const *net,
+                            int64_t count)
+{
+    enum { ROUNDS = 5, PASSES = 4 }; /* inference, and a step of three passes */
+    static const double rate = 5e11; /* operations a second: high, so that few networks are cut */
+    double operations = 0;
+    if (tsri_backend_chip(stage->device.backend))
+        return stage->batch;
+    for (int64_t i = 0; i < count; i++)
+        operations += ROUNDS * PASSES * tsri_net_flops(net[i]);
+    double most = fmax(2, floor(seconds * rate / fmax(operations, 1))); /* norms train on two */
+    return most < (double)stage->batch ? (int64_t)most : stage->batch;
+}
+
 tsr_status tsri_latency_measure(tsri_latency *out, const tsr_model *const *models, int64_t count,
-                                double seconds)
+                                double seconds, bool fewer)
 {
     tsr_status st = TSR_OK;
     tsri_stage stage = {0};
@@ -132,6 +151,8 @@ tsr_status tsri_latency_measure(tsri_latency *out, const tsr_model *const *model
         TSR_TRY(tsri_model_load(&net[i], &store[i], models[i], stage.device.backend, true));
         stores[i] = &store[i];
     }
+    if (fewer)
+        stage.batch = batch_within(seconds, &stage, net, count);
     TSR_TRY(tsri_stage_time(out, stores, count, &stage, seconds));
 done:
     for (int64_t i = 0; net && store && i < count; i++) {

@@ -11,13 +11,14 @@
 typedef struct tsri_latency {
     tsri_duration infer; /* forward, as in evaluation */
     tsri_duration step;  /* forward, loss, backward, update */
+    int64_t batch;       /* samples of it */
 } tsri_latency;
 
 /* Times models[i] into out[i], with the backend, threads and batch of the first one's run file: one
- * warm-up, then at least four repetitions, and more until `seconds` have passed. The models stay as
- * they are. */
+ * warm-up, then at least four repetitions, and more until `seconds` have passed. `fewer`: of large
+ * networks fewer samples, so that it takes no minutes. The models stay as they are. */
 tsr_status tsri_latency_measure(tsri_latency *out, const tsr_model *const *models, int64_t count,
-                                double seconds);
+                                double seconds, bool fewer);
 
 /* Where networks are timed: the run file's backend, threads and batch. Call fini even when init
  * failed. */

@@ -152,7 +152,7 @@ static tsr_status measure(tsri_pipeline *l)
         TSR_TRY(st);
     }
     TSR_TRY(tsri_latency_measure(time, (const tsr_model *const *)model, t->rows,
-                                 tsri_config_real(l->config, "ticket.seconds")));
+                                 tsri_config_real(l->config, "ticket.seconds"), false));
     for (int64_t i = 0; i < t->rows; i++)
         t->row[i].time = time[i];
 done:

@@ -84,6 +84,7 @@ static const char *gained(tsri_duration before, tsri_duration after)
 static void json_times(tsri_json *w, const pair *p)
 {
     const tsri_latency *a = &p->time[0], *b = &p->time[1];
+    tsri_json_put_int(w, "batch", a->batch);
     json_pair(w, "ms", a->infer.least, b->infer.least, false);
     json_pair(w, "step_ms", a->step.least, b->step.least, false);
     tsri_json_put_bool(w, "faster", tsri_faster(a->infer, b->infer) == TSRI_FASTER);
@@ -221,7 +222,8 @@ tsr_status tsr_ticket(char **json, const char *ticket, const char *model,
     p.bytes[1] = file_bytes(ticket);
     p.timed = o.seconds > 0;
     if (p.timed)
-        TSR_TRY(tsri_latency_measure(p.time, (const tsr_model *const *)p.model, 2, o.seconds));
+        TSR_TRY(
+            tsri_latency_measure(p.time, (const tsr_model *const *)p.model, 2, o.seconds, true));
     TSR_TRY(pair_json(&w, &p, ticket));
     TSR_TRY(tsri_json_give(json, &w));
 done:

@@ -18,7 +18,7 @@ static tsri_ticket_row row(tsri_ticket_kind kind, double accuracy, int64_t param
 {
     tsri_duration d = {ms, ms, ms};
     tsri_ticket_row r = {.kind = kind, .accuracy = accuracy, .loss = 1, .params = params};
-    r.time = (tsri_latency){d, d};
+    r.time = (tsri_latency){.infer = d, .step = d};
     (void)snprintf(r.name, sizeof r.name, "ticket-%lld", (long long)params);
     return r;
 }

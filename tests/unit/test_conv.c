@@ -228,6 +228,21 @@ static void assert_same(const tensors *t, const tensors *u)
     assert_memory_equal(t->dw, u->dw, (size_t)t->nw * sizeof *t->dw);
 }
 
+/* Filters that were packed before give the same bits. */
+static void packed_passes(tensors *t, const tsri_conv_shape *s, bool fused, crew c, tsri_pool *pool,
+                          float *work)
+{
+    const tsri_conv_team *team = &(tsri_conv_team){c.loops, pool, work};
+    tsri_fuse f = {0};
+    float *b = random_floats(tsri_direct_packed_size(s, c.loops));
+    if (fused)
+        f = (tsri_fuse){.pre = {t->scale, t->shift}, .add = t->add};
+    memset(t->y, 0xff, (size_t)t->ny * sizeof *t->y);
+    tsri_direct_pack(b, t->w, s, team);
+    tsri_direct_forward_packed(t->y, t->x, b, s, f, team);
+    tsri_free(b);
+}
+
 /* One way to compute it, with one thread and with three, against the definition in `t`. */
 static void check(tensors *t, tensors *u, const tsri_conv_shape *s, int m, bool fused, crew c,
                   const pools *team)
@@ -243,6 +258,10 @@ static void check(tensors *t, tensors *u, const tsri_conv_shape *s, int m, bool 
     compare("dx", s, m, t->dx, t->dx_ref, t->nx);
     compare("dw", s, m, t->dw, t->dw_ref, t->nw);
     assert_same(t, u);
+    if (m == DIRECT) {
+        packed_passes(u, s, fused, c, team->three, work);
+        assert_same(t, u);
+    }
     assert_memory_equal(guard, work + floats, sizeof guard);
     tsri_free(work);
 }

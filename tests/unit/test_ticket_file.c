@@ -153,13 +153,17 @@ static void times(void **state)
     tsri_latency t[2];
     assert_ok(tsr_model_read(&m[0], scratch_path("run/model.safetensors")));
     assert_ok(tsr_model_read(&m[1], scratch_path("one")));
-    assert_ok(tsri_latency_measure(t, (const tsr_model *const *)m, 2, 0));
+    assert_ok(tsri_latency_measure(t, (const tsr_model *const *)m, 2, 0, false));
     for (int i = 0; i < 2; i++) {
         tsri_duration infer = t[i].infer, step = t[i].step;
         assert_true(isfinite(infer.worst) && infer.least > 0 && infer.least <= infer.worst);
         assert_true(isfinite(step.worst) && step.least <= step.worst);
         assert_true(step.least > infer.least / 2);
+        assert_true(t[i].batch > 2);
     }
+    /* An imported ResNet-50 was timed for minutes, in 22 GB: batches of large networks are cut. */
+    assert_ok(tsri_latency_measure(t, (const tsr_model *const *)m, 2, 0, true));
+    assert_int_equal(t[0].batch, 2);
     tsr_model_destroy(m[0]);
     tsr_model_destroy(m[1]);
 }

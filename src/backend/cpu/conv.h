@@ -57,6 +57,12 @@ void tsri_winograd_backward_weights(float *dw, const float *x, const float *dy,
 int64_t tsri_direct_work(const tsri_conv_shape *s, const tsri_loops *kn, int threads);
 void tsri_direct_forward(float *y, const float *x, const float *w, const tsri_conv_shape *s,
                          tsri_fuse fuse, const tsri_conv_team *team);
+/* The same, to the bit, with filters that many calls read: b = w as the products want it. */
+int64_t tsri_direct_packed_size(const tsri_conv_shape *s, const tsri_loops *kn); /* floats of b */
+void tsri_direct_pack(float *b, const float *w, const tsri_conv_shape *s,
+                      const tsri_conv_team *team);
+void tsri_direct_forward_packed(float *y, const float *x, float *b, const tsri_conv_shape *s,
+                                tsri_fuse fuse, const tsri_conv_team *team);
 /* dx = the gradient + add; add may be NULL, or dx itself. */
 void tsri_direct_backward_data(float *dx, const float *dy, const float *w, const tsri_conv_shape *s,
                                const float *add, const tsri_conv_team *team);

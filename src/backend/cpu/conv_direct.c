@@ -183,7 +183,7 @@ static void blank_body(void *context, int64_t i, int thread)
     }
 }
 
-static void run_class(job *j, const tsri_conv_team *team)
+static void lay_out_class(job *j, const tsri_conv_team *team)
 {
     int threads = tsri_pool_threads(team->pool);
     j->depth = j->t.count * j->in_c;
@@ -196,6 +196,11 @@ static void run_class(job *j, const tsri_conv_team *team)
     j->c = team->work;
     j->rows = j->c + threads * j->c_size;
     j->b = j->rows + threads * j->rows_size;
+}
+
+static void run_class(job *j, const tsri_conv_team *team)
+{
+    lay_out_class(j, team);
     int64_t blocks = tsri_ceil_div(j->pixels, BLOCK);
     if (j->t.count > 0) {
         tsri_pool_run(team->pool, pack_panel, j, j->panels);
@@ -239,6 +244,29 @@ void tsri_direct_forward(float *y, const float *x, const float *w, const tsri_co
     job j = forward_job(s, team);
     j.in = x, j.w = w, j.out = y, j.fuse = fuse;
     run_class(&j, team);
+}
+
+int64_t tsri_direct_packed_size(const tsri_conv_shape *s, const tsri_loops *kn)
+{
+    return s->size * s->size * s->c * tsri_round_up(s->k, kn->cols);
+}
+
+void tsri_direct_pack(float *b, const float *w, const tsri_conv_shape *s,
+                      const tsri_conv_team *team)
+{
+    job j = forward_job(s, team);
+    lay_out_class(&j, team);
+    j.w = w, j.b = b;
+    tsri_pool_run(team->pool, pack_panel, &j, j.panels);
+}
+
+void tsri_direct_forward_packed(float *y, const float *x, float *b, const tsri_conv_shape *s,
+                                tsri_fuse fuse, const tsri_conv_team *team)
+{
+    job j = forward_job(s, team);
+    lay_out_class(&j, team);
+    j.in = x, j.b = b, j.out = y, j.fuse = fuse;
+    tsri_pool_run(team->pool, block_body, &j, tsri_ceil_div(j.pixels, BLOCK));
 }
 
 /* Pixel (a + i stride, b + l stride) of dx meets dy (i + dr, l + dc) through tap (r, c) exactly

@@ -14,6 +14,9 @@
 
 enum { TILE = 4, FEW = 8, MANY = 16, PIECE = 64 };
 
+/* Fewer tiles than that read U, which is four times as large as the filters, for too little. */
+enum { FEW_TILES = 8 };
+
 tsri_conv_shape tsri_cpu_conv_shape(const tsri_op *op)
 {
     return (tsri_conv_shape){.n = op->n,
@@ -96,12 +99,14 @@ void tsri_cpu_conv_bias_gradient(tsri_op *op)
 /* ---- Winograd ----------------------------------------------------------------------------- */
 
 /* Tiles cover the image with room to spare: a third of their pixels at least must be needed. A few
- * channels that many filters read are a network's first layer: exact sums take as long. */
+ * channels that many filters read are a network's first layer: exact sums take as long. So are few
+ * tiles when the filters are packed already. */
 static bool winograd_pays(const tsri_op *op)
 {
     int64_t tiles = tsri_ceil_div(op->out.h, TILE) * tsri_ceil_div(op->out.w, TILE);
     bool first = op->in.c < FEW && op->out.c > MANY * op->in.c;
-    return !first && 3 * op->out.h * op->out.w >= tiles * TILE * TILE;
+    bool few = op->steady && op->n == 1 && tiles < FEW_TILES;
+    return !first && !few && 3 * op->out.h * op->out.w >= tiles * TILE * TILE;
 }
 
 static bool winograd_fits(const tsri_op *op)
@@ -166,14 +171,26 @@ static tsr_status direct_setup(tsri_op *op)
     if (st == TSR_OK)
         op->scratch_bytes = (int64_t)sizeof(float) *
                             tsri_direct_work(&s, loops_of(op), tsri_pool_threads(op->pool));
+    if (st == TSR_OK && op->steady)
+        op->packed_bytes = (int64_t)sizeof(float) * tsri_direct_packed_size(&s, loops_of(op));
     return st;
+}
+
+void tsri_cpu_conv_pack(tsri_op *op)
+{
+    tsri_conv_shape s = tsri_cpu_conv_shape(op);
+    tsri_conv_team team = team_of(op);
+    tsri_direct_pack(op->packed, op->w, &s, &team);
 }
 
 static tsr_status direct_forward(tsri_op *op)
 {
     tsri_conv_shape s = tsri_cpu_conv_shape(op);
     tsri_conv_team team = team_of(op);
-    tsri_direct_forward(op->y, op->x, op->w, &s, fuse_of(op), &team);
+    if (op->steady)
+        tsri_direct_forward_packed(op->y, op->x, op->packed, &s, fuse_of(op), &team);
+    else
+        tsri_direct_forward(op->y, op->x, op->w, &s, fuse_of(op), &team);
     finish_forward(op);
     return TSR_OK;
 }

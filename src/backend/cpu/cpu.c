@@ -51,12 +51,12 @@ static tsr_status loss(const tsri_loss *l, tsri_device device)
     return tsri_backend_ref.loss(l, device);
 }
 
-/* Only linear layers ask for packed weights. */
+/* Linear layers and direct convolutions ask for packed weights. */
 static tsr_status pack(tsri_op *const *op, int64_t count, tsri_device device)
 {
     (void)device;
     for (int64_t i = 0; i < count; i++)
-        tsri_cpu_linear_pack(op[i]);
+        (op[i]->kind == TSRI_CONV ? tsri_cpu_conv_pack : tsri_cpu_linear_pack)(op[i]);
     return TSR_OK;
 }
 

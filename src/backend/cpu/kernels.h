@@ -33,8 +33,9 @@ void tsri_cpu_conv_bias_gradient(tsri_op *op);
 int64_t tsri_cpu_linear_rows(const tsri_op *op, int64_t *in, int64_t *out);
 void tsri_cpu_linear_mask(tsri_op *op);
 
-/* op->packed = its weights, input after input. */
+/* op->packed = its weights as the products read them. */
 void tsri_cpu_linear_pack(tsri_op *op);
+void tsri_cpu_conv_pack(tsri_op *op);
 
 extern const tsri_samples_ops tsri_cpu_samples; /* samples.c */
 
