@@ -5,7 +5,7 @@
  * the best iterate where it is kept ("best.*"), how filters ranked so far ("ranks.*") and, as
  * metadata, the position, the resolved run file and the names of library and kernels. Files are
  * written atomically and never overwritten; the newest `checkpoint.keep` and the best one stay, and
- * that of round 0 where certificates measure from it.
+ * that of round 0 where it is returned to.
  * There is no "latest" pointer: resuming looks at the files themselves, newest first, and takes the
  * first that is sound.
  */
@@ -168,11 +168,16 @@ static void note_best(tsri_run *run)
     }
 }
 
-/* Certificates measure how far a run is from where it began. Weights as drawn follow from the seed;
- * those of a model are in no other file that is sure to be there when the run is resumed. */
-static bool is_measured_from(const tsri_run *run, int64_t round)
+/* Certificates measure how far a run is from where it began, and tickets are rewound to there.
+ * Weights as drawn follow from the seed; those of a model are in no other file that is sure to be
+ * there later. */
+static bool is_returned_to(const tsri_run *run, int64_t round)
 {
-    return round == 0 && *run->init && tsri_config_int(run->settings.config, "certify.every") > 0;
+    const tsr_config *c = run->settings.config;
+    return round == 0 && *run->init &&
+           (tsri_config_int(c, "certify.every") > 0 || tsri_config_int(c, "ticket.rewind") == 0 ||
+            tsri_config_is(c, "ticket.controls", "init") ||
+            tsri_config_is(c, "ticket.controls", "all"));
 }
 
 /* The newest few stay, and as many of those that were due: one that a stop has added must not push
@@ -196,7 +201,7 @@ static tsr_status drop_old(const tsri_run *run)
         if (known && tsri_due(&run->settings, round, "checkpoint.every"))
             newest = due++ < keep || newest;
         if (round < 0 || newest || round == run->position.best_round || round == target ||
-            is_measured_from(run, round))
+            is_returned_to(run, round))
             continue;
         char *path = NULL;
         TSR_TRY(tsri_path_join(&path, folder, names[i]));
