@@ -122,6 +122,9 @@ static tsr_status print_text(const tsr_doc *s, const char *folder, bool reported
     print_refusal(s);
     (void)printf("\n");
     print_best(tsr_doc_get(s, "best"));
+    if (tsr_doc_text(s, "incomparable"))
+        (void)printf("best   not told: results cannot be compared when %s differs\n",
+                     tsr_doc_text(s, "incomparable"));
     (void)printf("lines  %s/sweep.jsonl\ntable  %s/sweep.csv\n", folder, folder);
     if (reported)
         (void)printf("report %s/report.html\n", folder);

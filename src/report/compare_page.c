@@ -117,28 +117,55 @@ done:
 
 /* ---- Seeds ---------------------------------------------------------------------------------- */
 
-/* Does run k differ from run i in its seed, and in no key that decides results? (Of more than eight
- * keys that differ the first eight are compared.) */
-static bool same_settings(const tsri_compare *c, const tsri_choices *choices, int64_t i, int64_t k)
+/* Do both have the same settings in all keys but the seed that decide results? */
+static tsr_status same_settings(bool *same, const tsr_config *a, const tsr_config *b)
 {
-    return c->run[i].config && c->run[k].config &&
-           memcmp(choices->thing[i].at, choices->thing[k].at, sizeof choices->thing[i].at) == 0 &&
-           tsri_config_int(c->run[i].config, "seed") != tsri_config_int(c->run[k].config, "seed");
+    tsr_status st = TSR_OK;
+    tsr_config *twin = NULL; /* b, with the seed of a */
+    tsri_text differences = {0};
+    char seed[40];
+    *same = false;
+    if (!a || !b)
+        return TSR_OK;
+    (void)snprintf(seed, sizeof seed, "seed=%lld", (long long)tsri_config_int(a, "seed"));
+    TSR_TRY(tsri_config_copy(&twin, b));
+    TSR_TRY(tsr_config_set(twin, seed));
+    TSR_TRY(tsri_config_differences(&differences, a, twin));
+    *same = differences.length == 0;
+done:
+    tsri_text_fini(&differences);
+    tsr_config_destroy(twin);
+    return st;
 }
 
-/* group[...] = the runs like run i, itself first; 0 when an earlier one has them. */
-static int64_t group_of(int64_t *group, const tsri_compare *c, const tsri_choices *choices,
-                        int64_t i)
+static bool has_seed(const tsri_compare *c, const int64_t *group, int64_t n, int64_t k)
 {
-    int64_t n = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (tsri_config_int(c->run[group[i]].config, "seed") ==
+            tsri_config_int(c->run[k].config, "seed"))
+            return true;
+    return false;
+}
+
+/* group[...] = the runs like run i, itself first; 0 when an earlier one has them. Of runs with one
+ * seed the first counts: a copy is no second measurement. */
+static tsr_status group_of(int64_t *group, int64_t *n, const tsri_compare *c, int64_t i)
+{
+    tsr_status st = TSR_OK;
+    *n = 0;
     for (int64_t k = 0; k < c->count; k++) {
-        bool same = k == i || same_settings(c, choices, i, k);
-        if (same && k < i)
-            return 0;
-        if (same)
-            group[n++] = k;
+        bool same = k == i;
+        if (!same)
+            TSR_TRY(same_settings(&same, c->run[i].config, c->run[k].config));
+        if (same && k < i) {
+            *n = 0;
+            goto done;
+        }
+        if (same && !(*n > 0 && has_seed(c, group, *n, k)))
+            group[(*n)++] = k;
     }
-    return n;
+done:
+    return st;
 }
 
 static double end_of(const tsri_rival *r, const double *column)
@@ -215,7 +242,7 @@ static void group_curve(tsri_page *p, tsri_chart *chart, const tsri_compare *c,
     tsri_free(mean);
 }
 
-static tsr_status over_seeds(tsri_page *p, const tsri_compare *c, const tsri_choices *choices)
+static tsr_status over_seeds(tsri_page *p, const tsri_compare *c)
 {
     tsr_status st = TSR_OK;
     int64_t *group = NULL, found = 0;
@@ -232,7 +259,8 @@ static tsr_status over_seeds(tsri_page *p, const tsri_compare *c, const tsri_cho
     tsri_table_head(&t, accuracy ? "runs like|seeds|best, %|seconds|traffic, MB"
                                  : "runs like|seeds|loss|seconds|traffic, MB");
     for (int64_t i = 0; i < c->count; i++) {
-        int64_t n = group_of(group, c, choices, i);
+        int64_t n = 0;
+        TSR_TRY(group_of(group, &n, c, i));
         if (n < 2)
             continue;
         group_row(&t, c, group, n);
@@ -334,23 +362,69 @@ static int64_t least_to(const tsri_compare *c, double percent, bool bytes)
     return found;
 }
 
-/* The run that is best, the one that was first, the one that sent least: what people want to know
- * before they read a table. */
-static void facts(tsri_page *p, const tsri_compare *c)
+/* The best of the runs that have a result; -1: none has. */
+static int64_t best_of(const tsri_compare *c)
 {
-    char name[80];
-    int64_t best = 0;
+    int64_t best = -1;
     for (int64_t i = 0; i < c->count; i++)
-        best = place_of(c, i) > place_of(c, best) ? i : best;
-    double goal = c->goals > 0 ? c->goal[c->goals - 1] : 0;
-    int64_t first = c->goals > 0 ? least_to(c, goal, false) : -1;
-    int64_t least = c->goals > 0 && tsri_compare_traffic(c) ? least_to(c, goal, true) : -1;
-    tsri_markup_add(&p->html, "<dl class=\"facts\">\n");
+        if (!isnan(place_of(c, i)) && (best < 0 || place_of(c, i) > place_of(c, best)))
+            best = i;
+    return best;
+}
+
+/* The first key of which two runs that name it have different values; NULL: none. */
+static const char *unlike(const tsri_compare *c, const char *const *keys, int64_t count)
+{
+    for (int64_t key = 0; key < count; key++) {
+        const char *first = NULL;
+        for (int64_t i = 0; i < c->count; i++) {
+            const char *own =
+                c->run[i].config ? tsri_config_text(c->run[i].config, keys[key]) : NULL;
+            if (first && own && strcmp(first, own) != 0)
+                return keys[key];
+            first = first ? first : own;
+        }
+    }
+    return NULL;
+}
+
+/* Why results are not of one measure: a key; NULL: they are. Accuracies are of the same samples,
+ * losses of the same loss and targets, too. */
+static const char *incomparable(const tsri_compare *c)
+{
+    static const char *const key[] = {"data.name", "data.target", "loss", "data.target_scale"};
+    enum { OF_ACCURACY = 2, OF_LOSS = sizeof key / sizeof *key };
+    return unlike(c, key, tsri_compare_accuracy(c) ? OF_ACCURACY : OF_LOSS);
+}
+
+static void best_fact(tsri_page *p, const tsri_compare *c)
+{
+    const char *key = incomparable(c);
+    int64_t best = best_of(c);
+    char text[80];
+    (void)snprintf(text, sizeof text, "not told: %s differs", key ? key : "");
+    if (best < 0 || key) {
+        tsri_page_fact(p, "best run", key ? text : "none has a result yet");
+        return;
+    }
     tsri_page_fact(p, "best run", c->run[best].name);
     if (tsri_compare_accuracy(c))
         tsri_page_number(p, "its accuracy", tsri_rival_best(&c->run[best]), 2, " %");
     else
         tsri_page_number(p, "its loss", tsri_rival_loss(&c->run[best]), 4, "");
+}
+
+/* The run that is best, the one that was first, the one that sent least: what people want to know
+ * before they read a table. */
+static void facts(tsri_page *p, const tsri_compare *c)
+{
+    char name[80];
+    double goal = c->goals > 0 ? c->goal[c->goals - 1] : 0;
+    bool told = c->goals > 0 && !incomparable(c);
+    int64_t first = told ? least_to(c, goal, false) : -1;
+    int64_t least = told && tsri_compare_traffic(c) ? least_to(c, goal, true) : -1;
+    tsri_markup_add(&p->html, "<dl class=\"facts\">\n");
+    best_fact(p, c);
     (void)snprintf(name, sizeof name, "first to %.4g %%", goal);
     if (first >= 0)
         tsri_page_fact(p, name, c->run[first].name);
@@ -384,7 +458,7 @@ static tsr_status sections(tsri_page *p, const tsri_compare *c, const tsri_choic
                     "<p class=\"quiet\">Loss: of the test set at the last evaluation, or of "
                     "the training set where there is none.</p>\n");
     tsri_section_close(p);
-    TSR_TRY(over_seeds(p, c, choices));
+    TSR_TRY(over_seeds(p, c));
     tsri_section_open(p, "Learning");
     tsri_markup_add(&p->html, "<div class=\"%s\">\n", c->count > 8 ? "tall" : "charts");
     page_chart(p, c, false);

@@ -23,7 +23,7 @@ static void facts(const tsri_sweep_view *v)
     const tsri_sweep *s = v->sweep;
     char text[80], number[TSRI_NUMBER_TEXT];
     tsri_markup_add(&v->page->html, "<dl class=\"facts\">\n");
-    if (v->ranking[0].count > 0) {
+    if (v->ranking[0].count > 0 && !tsri_sweep_incomparable(s)) {
         (void)snprintf(text, sizeof text, "%s%s",
                        tsri_sweep_written(number, v, tsri_sweep_judged(v, &v->ranking[0])),
                        tsri_sweep_unit(v));
@@ -94,6 +94,11 @@ static tsr_status best(const tsri_sweep_view *v)
     tsri_section_open(v->page, "The best cell");
     if (b->count == 0) {
         tsri_page_say(v->page, v->sweep->done > 0 ? "No run has finished." : "No run is done yet.");
+        goto done;
+    }
+    if (tsri_sweep_incomparable(v->sweep)) {
+        tsri_page_say(v->page, "Not told: results cannot be compared when %s differs.",
+                      tsri_sweep_incomparable(v->sweep));
         goto done;
     }
     TSR_TRY(tsri_sweep_cell_text(&cell, v->sweep, b->cell, ""));

@@ -16,20 +16,25 @@
 #include "train/bench.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 typedef enum pass { LISTING, COUNTING, TIMING, MAKING, SHOWING } pass;
 
+enum { ORIGINS = 8 }; /* that are told apart */
+
 struct tsri_cell_book {
     pass pass;
     tsri_cell_list list;
-    bool *chosen;       /* [list.count] to be made; from COUNTING on */
-    int64_t at, wanted; /* the place of the next question; TIMING, MAKING: the cell */
-    double rate;        /* operations a second of a step; TIMING */
-    double part;        /* of the work that is done */
-    int64_t shown;      /* cells that are there; SHOWING */
-    bool files;         /* there is a folder to look into */
-    bool speaks;        /* messages are of the work, not of the function's questions */
+    bool *chosen;             /* [list.count] to be made; from COUNTING on */
+    int64_t at, wanted;       /* the place of the next question; TIMING, MAKING: the cell */
+    double rate;              /* operations a second of a step; TIMING */
+    double part;              /* of the work that is done */
+    int64_t shown;            /* cells that are there; SHOWING */
+    char origin[ORIGINS][64]; /* the programs that made those; SHOWING */
+    int64_t made[ORIGINS];    /* how many each of them */
+    bool files;               /* there is a folder to look into */
+    bool speaks;              /* messages are of the work, not of the function's questions */
 };
 
 bool tsri_study_shows(const tsri_study *s)
@@ -203,6 +208,16 @@ done:
     return st;
 }
 
+/* Of more programs than there is room for the last place has the rest. */
+static void count_origin(tsri_cell_book *b, const char *origin)
+{
+    int i = 0;
+    while (i < ORIGINS - 1 && b->made[i] > 0 && strcmp(b->origin[i], origin) != 0)
+        i++;
+    (void)snprintf(b->origin[i], sizeof b->origin[i], "%s", i < ORIGINS - 1 ? origin : "others");
+    b->made[i]++;
+}
+
 static tsr_status show_ask(tsri_study_cell *c, bool *there, tsri_study *s, const tsri_cell_ask *ask)
 {
     tsr_status st = TSR_OK;
@@ -210,6 +225,8 @@ static tsr_status show_ask(tsri_study_cell *c, bool *there, tsri_study *s, const
     TSR_TRY(config_of(&config, s, ask));
     TSR_TRY(tsri_cell_read(c, there, s, config));
     s->book->shown += *there;
+    if (*there)
+        count_origin(s->book, c->origin);
 done:
     tsr_config_destroy(config);
     return st;
@@ -318,6 +335,22 @@ done:
     return st;
 }
 
+/* The summary's own version and commit are those of the program that shows the cells. */
+static tsr_status tell_origins(tsri_study *s)
+{
+    tsr_status st = TSR_OK;
+    const tsri_cell_book *b = s->book;
+    tsri_text text = {0};
+    for (int i = 0; i < ORIGINS && b->made[i] > 0; i++)
+        TSR_TRY(tsri_text_add(&text, "%s%s (%lld)", i > 0 ? "; " : "", b->origin[i],
+                              (long long)b->made[i]));
+    if (text.length > 0)
+        tsri_study_note(s, "The cells were made by tessera %s.", text.data);
+done:
+    tsri_text_fini(&text);
+    return st;
+}
+
 tsr_status tsri_study_in_cells(tsri_study *s, tsr_status (*body)(tsri_study *))
 {
     tsr_status st = TSR_OK;
@@ -336,6 +369,7 @@ tsr_status tsri_study_in_cells(tsri_study *s, tsr_status (*body)(tsri_study *))
     TSR_TRY(call(s, body, SHOWING));
     tsri_study_note(s, "%lld of %lld cells are there.", (long long)b.shown,
                     (long long)b.list.count);
+    TSR_TRY(tell_origins(s));
     TSR_TRY(tsri_study_end(s));
 done:
     s->book = NULL;

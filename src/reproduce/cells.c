@@ -224,6 +224,15 @@ done:
     return st;
 }
 
+static void take_origin(tsri_study_cell *c, const tsri_json_value *root)
+{
+    const char *version = "?", *commit = NULL;
+    (void)tsri_json_as_text(tsri_json_get(root, "version"), &version);
+    (void)tsri_json_as_text(tsri_json_get(root, "commit"), &commit);
+    (void)snprintf(c->origin, sizeof c->origin, "%s%s%s", version, commit ? ", commit " : "",
+                   commit ? commit : "");
+}
+
 static tsr_status take(tsri_study_cell *c, const tsri_study *s, const tsri_json_value *root,
                        const tsr_config *config, const char *path)
 {
@@ -239,6 +248,7 @@ static tsr_status take(tsri_study_cell *c, const tsri_study *s, const tsri_json_
     TSR_CHECK(strcmp(study, s->row->name) == 0 && strcmp(name, c->name) == 0, TSR_BAD_FILE,
               "%s holds cell %s of %s", tsri_quote(path), tsri_quote(name), tsri_quote(study));
     TSR_TRY(same_settings(run_file, config, path));
+    take_origin(c, root);
     tsri_cell_fini(c);
     TSR_TRY(tsri_json_each(numbers, take_number, c));
     if (tsri_json_is_object(series))

@@ -37,7 +37,9 @@ typedef struct tsri_study_cell {
     char name[TSRI_CELL_NAME];
     tsri_cell_series *series;
     int64_t count, room;
-    tsr_status st; /* the first failure of put: tsri_cell_write returns it */
+    char
+        origin[64]; /* of a file that was read: the program that made it, "0.2.0, commit 16093ae" */
+    tsr_status st;  /* the first failure of put: tsri_cell_write returns it */
 } tsri_study_cell;
 
 /* The names of all cells of a study, the most useful first, and what each takes. */

@@ -7,6 +7,7 @@
 #include <math.h>
 
 enum { GRID = 12, LEAST = 4 }; /* epsilons looked at; of which that many have to be reached */
+#define WAY 10                 /* least factor down: over less a power and a logarithm look alike */
 
 tsr_status tsri_iterations_init(tsri_iterations *w, const double *round, const double *loss,
                                 int64_t n, bool last_iterate)
@@ -35,11 +36,13 @@ void tsri_iterations_fini(tsri_iterations *w)
 }
 
 /* K at epsilons that fall evenly in the logarithm; x = log 1/epsilon. Returns how many are
- * reached. */
+ * reached: none on a way that is too short, or to a loss that is no number. */
 static int64_t reached(double x[GRID], double K[GRID], const tsri_iterations *w)
 {
     double first = w->seen[0] / 3, last = fmax(w->promised[w->n - 1], first * 1e-4);
     int64_t points = 0;
+    if (isnan(w->promised[w->n - 1]) || !(first >= WAY * last))
+        return 0;
     for (int64_t k = 0; k < GRID; k++) {
         double epsilon = first * pow(last / first, (double)k / (GRID - 1));
         int64_t i = 0;
@@ -70,4 +73,14 @@ double tsri_iterations_steepening(const tsri_iterations *w)
         return (double)NAN;
     return tsri_slope_of(NULL, x + half, K + half, n - half).value /
            tsri_slope_of(NULL, x, K, half).value;
+}
+
+bool tsri_iterations_falling(const tsri_iterations *w)
+{
+    double early = INFINITY, late = INFINITY;
+    for (int64_t i = 0; i < w->n; i++) {
+        double *least = i < w->n - w->n / 10 ? &early : &late;
+        *least = fmin(*least, w->seen[i]);
+    }
+    return late < early;
 }

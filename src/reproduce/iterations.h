@@ -28,11 +28,14 @@ void tsri_iterations_fini(tsri_iterations *w);
 
 /* The power of 1/epsilon with which K grows over the last half of the way down. The way goes from a
  * third of the first loss to the last loss, or to 1e-4 of that third, because hinges end at exactly
- * 0. NaN when there are too few points. */
+ * 0. NaN when there are too few points, or when the way is shorter than a factor of ten. */
 double tsri_iterations_power(const tsri_iterations *w);
 
 /* The slope of K against log 1/epsilon in the last half of that way, over the slope in the first
  * half: 1 for a logarithm. NaN likewise. */
 double tsri_iterations_steepening(const tsri_iterations *w);
+
+/* Is the least loss in the last tenth of the run? Then it was not at its end. */
+bool tsri_iterations_falling(const tsri_iterations *w);
 
 #endif

@@ -290,6 +290,20 @@ static void show(tsri_study *s, const tsri_repeats *loft, const tsri_repeats *ba
     tsri_table_fini(&t);
 }
 
+/* Best less worst ticket of a seed. NaN while one is missing: of one alone the spread is 0. */
+static double spread_of(const tsri_repeats *w, int64_t seed)
+{
+    double least = INFINITY, most = -INFINITY;
+    for (int64_t i = 0; i < w->n; i++) {
+        double percent = w->value[i * w->seeds + seed];
+        if (isnan(percent))
+            return (double)NAN;
+        least = fmin(least, percent);
+        most = fmax(most, percent);
+    }
+    return most - least;
+}
+
 void tsri_loft_judge_tickets(tsri_study *s, const tsri_repeats *loft, const tsri_repeats *base)
 {
     double gap[TSRI_LOFT_SEEDS], spread[TSRI_LOFT_SEEDS];
@@ -301,14 +315,8 @@ void tsri_loft_judge_tickets(tsri_study *s, const tsri_repeats *loft, const tsri
         (void)snprintf(part, sizeof part, "epoch %g", loft->x[i]);
         tsri_study_judge(s, "loft/fig5/better", part, gap, seeds);
     }
-    for (int64_t k = 0; k < seeds; k++) {
-        double least = INFINITY, most = -INFINITY;
-        for (int64_t i = 0; i < loft->n; i++) {
-            least = fmin(least, loft->value[i * seeds + k]);
-            most = fmax(most, loft->value[i * seeds + k]);
-        }
-        spread[k] = most - least;
-    }
+    for (int64_t k = 0; k < seeds; k++)
+        spread[k] = spread_of(loft, k);
     tsri_study_judge(s, "loft/fig5/length", NULL, spread, seeds);
 }
 

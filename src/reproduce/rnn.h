@@ -10,7 +10,9 @@ tsr_status tsri_rnn_convergence(tsri_study *study);
 tsr_status tsri_rnn_length_study(tsri_study *study);
 tsr_status tsri_rnn_memorise(tsri_study *study);
 
-/* The rate of loss ~ e^(-rate round), and how straight that is. */
+/* The rate of loss ~ e^(-rate round), and how straight that is: r^2, 0 for a line that does not
+ * fall. Both are NaN for fewer than four points, and where a loss before the line's end is not
+ * finite. */
 typedef struct tsri_rnn_line {
     double rate, r2, reached; /* reached: the very last loss over the first */
     bool falling;             /* no loss was less than the last */

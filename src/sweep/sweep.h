@@ -110,6 +110,10 @@ tsr_status tsri_sweep_ranking(tsri_cell_sum **sums, const tsri_sweep *sweep);
 bool tsri_sweep_by_accuracy(const tsri_sweep *sweep);
 const tsri_spread *tsri_sweep_measure(const tsri_sweep *sweep, const tsri_cell_sum *sum);
 
+/* The key of the grid whose values give results that cannot be compared, so that no cell is the best:
+ * other data, or, where losses decide, other losses or targets. NULL: there is none. */
+const char *tsri_sweep_incomparable(const tsri_sweep *sweep);
+
 /* Appends "scheme.xi=0.5 scheme.workers=4", each after `before`. */
 tsr_status tsri_sweep_cell_text(tsri_text *out, const tsri_sweep *sweep, int64_t cell,
                                 const char *before);

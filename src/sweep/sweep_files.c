@@ -240,12 +240,20 @@ void tsri_sweep_files_close(tsri_sweep_files *files)
 
 /* ---- Writing lines ------------------------------------------------------------------------ */
 
+/* What the value of a key is called beside a run's results, two of which have names of keys. */
+static const char *column_of(const char *key)
+{
+    return strcmp(key, "loss") == 0     ? "grid.loss"
+           : strcmp(key, "rounds") == 0 ? "grid.rounds"
+                                        : key;
+}
+
 /* A value of the grid as JSON: a number, a truth, or a text. */
 static tsr_status write_value(tsri_json *w, const tsr_config *config, const char *key)
 {
     tsr_status st = TSR_OK;
     tsri_text text = {0};
-    tsri_json_key(w, key);
+    tsri_json_key(w, column_of(key));
     switch (tsri_schema[tsri_schema_find(key)].type) {
     case TSRI_TYPE_INT:
         tsri_json_int(w, tsri_config_int(config, key));
@@ -366,7 +374,7 @@ tsr_status tsri_sweep_files_table(tsri_sweep_files *files, const tsri_sweep *swe
     TSR_TRY(tsri_metrics_sync(files->lines)); /* where the table is, its lines are */
     TSR_TRY(tsri_text_add(&t, "cell,"));
     for (int64_t g = 0; g < sweep->options.grids; g++)
-        TSR_TRY(tsri_text_add(&t, "%s,", sweep->grid[g].key));
+        TSR_TRY(tsri_text_add(&t, "%s,", column_of(sweep->grid[g].key)));
     TSR_TRY(tsri_text_add(&t, "seed,status,rounds,loss,accuracy,train_loss,bytes_total,seconds\n"));
     for (int64_t i = 0; i < sweep->runs; i++)
         if (sweep->outcome[i].done)

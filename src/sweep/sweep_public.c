@@ -94,15 +94,18 @@ static void write_cell(tsri_json *w, const tsri_sweep *sweep, int64_t cell)
     tsri_json_close(w, '}');
 }
 
-/* The best cell, or null when there is no choice or no run finished. */
+/* The best cell, or null when there is no choice, no run finished or cells cannot be compared. */
 static tsr_status write_best(tsri_json *w, const tsri_sweep *s)
 {
     tsr_status st = TSR_OK;
     tsri_cell_sum *ranking = NULL;
     tsri_text cell = {0};
+    const char *unlike = tsri_sweep_incomparable(s);
     TSR_TRY(tsri_sweep_ranking(&ranking, s));
+    if (unlike)
+        tsri_json_put_text(w, "incomparable", unlike);
     tsri_json_key(w, "best");
-    if (s->cells < 2 || ranking[0].count == 0) {
+    if (s->cells < 2 || ranking[0].count == 0 || unlike) {
         tsri_json_null(w);
         goto done;
     }

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 static bool ended(const tsri_outcome *o)
 {
@@ -61,6 +62,19 @@ bool tsri_sweep_by_accuracy(const tsri_sweep *sweep)
         if (ended(&sweep->outcome[i]))
             return !isnan(sweep->outcome[i].accuracy);
     return false;
+}
+
+const char *tsri_sweep_incomparable(const tsri_sweep *sweep)
+{
+    static const char *const key[] = {"data.name", "data.path", "data.target", "loss",
+                                      "data.target_scale"};
+    enum { OF_ACCURACY = 3, OF_LOSS = sizeof key / sizeof *key };
+    int keys = tsri_sweep_by_accuracy(sweep) ? OF_ACCURACY : OF_LOSS;
+    for (int64_t g = 0; g < sweep->options.grids; g++)
+        for (int i = 0; i < keys; i++)
+            if (sweep->grid[g].count > 1 && strcmp(sweep->grid[g].key, key[i]) == 0)
+                return key[i];
+    return NULL;
 }
 
 const tsri_spread *tsri_sweep_measure(const tsri_sweep *sweep, const tsri_cell_sum *sum)

@@ -1,10 +1,13 @@
 /* assume.c - the words of assumptions, and which of them a run's way of training breaks. */
 #include "theory/assume.h"
 
+#include "io/json.h"
 #include "run/recipe.h"
 #include "scheme/team.h"
 #include "theory/papers.h"
 #include "theory/rates.h"
+
+#include <string.h>
 
 const char *tsri_assumption_words(unsigned bits)
 {
@@ -114,6 +117,64 @@ static void shares(tsri_certificate *c, const tsri_run_view *view)
                             "workers have unequal weights");
 }
 
+/* ---- Settings that changed on the way ------------------------------------------------------ */
+
+/* All that is assumed of the way of training. */
+static const unsigned WAY = ((TSRI_SINGLE_PRECISION << 1) - 1) & ~(unsigned)TSRI_DRAWN_START;
+
+/* Keys that say how long a run is and when one looks, and nothing of how it is trained. */
+static bool is_about_training(const char *key)
+{
+    static const char *const other[] = {"rounds:", "epochs:", "certify.",  "checkpoint.", "eval.",
+                                        "stop.",   "ticket.", "distance.", "threads:"};
+    for (size_t i = 0; i < sizeof other / sizeof *other; i++)
+        if (strncmp(key, other[i], strlen(other[i])) == 0)
+            return false;
+    return true;
+}
+
+/* `changes` as tsri_config_differences writes them: "optim.lr: 0.1 -> 0.2", one a line. */
+static void changed_settings(tsri_certificate *c, const char *changes, int64_t round)
+{
+    for (const char *line = changes; *line; line += strcspn(line, "\n"), line += *line == '\n')
+        if (is_about_training(line))
+            tsri_certify_breach(c, WAY, "until round %lld other settings were used: %.*s",
+                                (long long)round, (int)strcspn(line, "\n"), line);
+}
+
+static tsr_status forced_event(tsri_certificate *c, const char *line, int64_t n)
+{
+    tsr_status st = TSR_OK;
+    tsri_json_value *event = NULL;
+    const char *what = "", *change = "";
+    int64_t round = 0;
+    TSR_TRY(tsri_json_parse(&event, line, n, "a record of --force"));
+    (void)tsri_json_as_int(tsri_json_get(event, "round"), &round);
+    (void)tsri_json_as_text(tsri_json_get(event, "what"), &what);
+    (void)tsri_json_as_text(tsri_json_get(event, "change"), &change);
+    if (strcmp(what, "run file") == 0)
+        changed_settings(c, change, round);
+    if (strcmp(what, "data") == 0)
+        tsri_certify_breach(c, WAY | TSRI_DRAWN_START, "until round %lld other data were used",
+                            (long long)round);
+done:
+    tsri_json_destroy(event);
+    return st;
+}
+
+/* A run that --force resumed with other settings was trained in two ways: what is known of the
+ * second says nothing of all rounds. */
+static void forced(tsri_certificate *c, const tsri_run_view *view)
+{
+    for (const char *line = view->forced; line && *line && c->st == TSR_OK;) {
+        size_t n = strcspn(line, "\n");
+        c->st = forced_event(c, line, (int64_t)n);
+        line += n + (line[n] == '\n');
+    }
+}
+
+/* ---- All of it ----------------------------------------------------------------------------- */
+
 bool tsri_plain_steps(const tsri_run_view *view)
 {
     const tsr_config *c = view->settings->config;
@@ -131,6 +192,7 @@ void tsri_assume_run(tsri_certificate *c, const tsri_run_view *view)
     recipe(c, view);
     batches(c, view);
     shares(c, view);
-    if (view->settings->options.init || tsri_config_text(view->settings->config, "model.from_relu"))
-        tsri_certify_breach(c, TSRI_DRAWN_START, "the run began from a file");
+    forced(c, view);
+    if (view->given || tsri_config_text(view->settings->config, "model.from_relu"))
+        tsri_certify_breach(c, TSRI_DRAWN_START, "the run began with a model's weights");
 }

@@ -4,7 +4,7 @@
 
 #include "theory/run_view.h"
 
-/* W(0) of the run: from its seed, or from the file it started from. The caller calls
+/* W(0) of the run: from its seed, or of the model it began with. The caller calls
  * tsri_store_fini. */
 tsr_status tsri_first_weights(tsri_store *first, const tsri_run_view *view);
 

@@ -39,14 +39,14 @@ static double length(const float *w, int64_t n)
 }
 
 /* W_0: now, before the first round; later the seed's, if it has the length that was kept ("start"):
- * a run that began from a file keeps none. */
+ * a run that began with a model keeps none. */
 static tsr_status find_start(tsri_masked_ground *g, tsri_past *past)
 {
     tsr_status st = TSR_OK;
     tsri_store first = {0};
     const float *w0 = NULL;
     const tsri_run_view *view = g->view;
-    if (view->position->round == 0 && !view->settings->options.init) {
+    if (view->position->round == 0 && !view->given) {
         w0 = tsri_masked_weights(g);
         TSR_TRY(tsri_past_keep(past, "start", length(w0, g->m * g->d)));
     } else if (view->position->round > 0) {

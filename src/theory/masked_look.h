@@ -2,7 +2,7 @@
  * every round and kept by name (past.h).
  *
  * At round 0, once:
- *     start                      ||W_0||_F; not kept when the run began from a file
+ *     start                      ||W_0||_F; not kept when the run began with a model
  *     unit_error, unit_row       largest | ||x_i|| - 1 |, and which sample has it
  *     angle, angle_a, angle_b    least angle between the lines of two samples, and which two
  *     target, expected           max |y_i|; E ||y - u_0||^2 over the first weights, in closed form

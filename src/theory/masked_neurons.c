@@ -75,8 +75,8 @@ static void breaches(const tsri_masked_view *v)
                             (long long)first(v, "angle_a") + 1, (long long)first(v, "angle_b") + 1);
     if (v->s.kappa == 0)
         tsri_certify_breach(v->c, TSRI_DRAWN_START, "kappa is 0: all first weights are 0");
-    if (!v->view->settings->options.init && isnan(first(v, "start")))
-        tsri_certify_breach(v->c, TSRI_DRAWN_START, "the run began from a file");
+    if (!v->view->given && isnan(first(v, "start")))
+        tsri_certify_breach(v->c, TSRI_DRAWN_START, "the run began with a model's weights");
     if (!v->whole && tsri_config_is(v->view->settings->config, "scheme.scale", "none"))
         tsri_certify_breach(v->c, TSRI_PAPER_MODEL,
                             "shares have the factor of the whole "

@@ -16,6 +16,8 @@ tsri_run_view tsri_run_view_of(tsri_run *run)
                            .device = run->device,
                            .team = tsri_team_of(run),
                            .round_loss = run->process.round_loss,
+                           .given = *run->init != '\0',
+                           .forced = run->forced.length > 0 ? run->forced.data : NULL,
                            .promised = run->process.promised,
                            .trace = run->process.trace,
                            .notes = run->process.trace ? &run->process.notes : NULL};

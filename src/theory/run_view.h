@@ -25,9 +25,11 @@ typedef struct tsri_run_view {
     tsri_device device;    /* to compute with; its pool is also the host's threads */
     const tsri_team *team; /* how shares are drawn, and those of the last round; NULL = none */
     double round_loss;     /* mean over the steps of the last round, before each */
-    int64_t promised;      /* the round that the run will reach in any case: a stop waits for it */
-    const char *trace;     /* its folder; NULL = there is none */
-    tsri_parcel *notes;    /* for the trace, until they are written; NULL = there is none */
+    bool given;            /* it began with a model's weights, not with weights as drawn */
+    const char *forced; /* what --force let pass, an event a line (train/forced.h); NULL = none */
+    int64_t promised;   /* the round that the run will reach in any case: a stop waits for it */
+    const char *trace;  /* its folder; NULL = there is none */
+    tsri_parcel *notes; /* for the trace, until they are written; NULL = there is none */
 } tsri_run_view;
 
 tsri_run_view tsri_run_view_of(tsri_run *run);

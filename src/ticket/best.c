@@ -2,6 +2,7 @@
 #include "ticket/best.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /* ---- The choice ---------------------------------------------------------------------------- */
 
@@ -51,17 +52,27 @@ tsri_best tsri_tickets_best(const tsri_tickets *t)
 
 /* ---- Words --------------------------------------------------------------------------------- */
 
+/* Of few samples accuracies are often equal by chance: the reader must know how many they are. */
+static void samples_text(char text[48], const tsri_ticket_row *row)
+{
+    text[0] = '\0';
+    if (row->samples > 0)
+        (void)snprintf(text, 48, " of %lld samples", (long long)row->samples);
+}
+
 static tsr_status add_accuracy(tsri_text *to, const tsri_best *b)
 {
     const tsri_ticket_row *t = b->ticket, *w = b->whole;
     const char *whole = w->kind == TSRI_TICKET_WHOLE ? "the whole network" : "the pretrained one";
     const char *how = b->as_accurate ? "is as accurate as" : "is less accurate than";
     const char *fits = b->as_accurate ? "fits as well as" : "fits less well than";
+    char samples[48];
+    samples_text(samples, t);
     if (classifies(t))
-        return tsri_text_add(to, "%s %s %s (%.2f %% against %.2f %%)", t->name, how, whole,
-                             100 * t->accuracy, 100 * w->accuracy);
-    return tsri_text_add(to, "%s %s %s (loss %.4f against %.4f)", t->name, fits, whole, t->loss,
-                         w->loss);
+        return tsri_text_add(to, "%s %s %s (%.2f %% against %.2f %%%s)", t->name, how, whole,
+                             100 * t->accuracy, 100 * w->accuracy, samples);
+    return tsri_text_add(to, "%s %s %s (loss %.4f against %.4f%s)", t->name, fits, whole, t->loss,
+                         w->loss, samples);
 }
 
 static tsr_status add_speed(tsri_text *to, const tsri_best *b)

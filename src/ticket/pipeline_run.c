@@ -116,6 +116,7 @@ tsr_status tsri_pipeline_train(tsri_ticket_row *row, const tsri_pipeline *l, tsr
     TSR_TRY(tsri_pipeline_run(&r, l, folder, config, init));
     row->accuracy = r.accuracy;
     row->loss = r.loss;
+    row->samples = r.n;
     row->traffic = r.bytes_total;
     TSR_TRY(note_time(row, l));
     TSR_TRY(note_size(row, l));

@@ -71,26 +71,39 @@ done:
     return st;
 }
 
-tsr_status tsri_rewind_whole(tsr_model **out, const tsri_rewind *to)
+/* The weights after that round, if they are kept. */
+static tsr_status load_round(bool *there, tsr_model *model, const tsri_rewind *to, int64_t round)
 {
     tsr_status st = TSR_OK;
     tsri_tensors *file = NULL;
     char name[80], *path = NULL;
-    int64_t round;
-    TSR_TRY(tsr_model_read(out, to->whole));
-    if (to->epoch == 0) {
-        uint64_t seed = (uint64_t)tsri_config_int((*out)->config, "seed");
-        TSR_TRY(tsri_store_fill(&(*out)->store, seed));
-        goto done;
-    }
-    TSR_TRY(round_of(&round, *out, to->epoch));
     (void)snprintf(name, sizeof name, TSRI_CHECKPOINT_NAME, round);
     TSR_TRY(tsri_path_join(&path, to->folder, name));
+    *there = round > 0 || tsri_file_exists(path); /* a later one has to be there */
+    if (!*there)
+        goto done;
     TSR_TRY(tsri_tensors_read(&file, path));
-    TSR_TRY(tsri_store_load(&(*out)->store, file, "model.", path));
+    TSR_TRY(tsri_store_load(&model->store, file, "model.", path));
 done:
     tsri_tensors_destroy(file);
     tsri_free(path);
+    return st;
+}
+
+/* A run that began with a model keeps its checkpoint of round 0. One without it began with weights as
+ * drawn, which follow from the seed. */
+tsr_status tsri_rewind_whole(tsr_model **out, const tsri_rewind *to)
+{
+    tsr_status st = TSR_OK;
+    int64_t round = 0;
+    bool there = false;
+    TSR_TRY(tsr_model_read(out, to->whole));
+    if (to->epoch > 0)
+        TSR_TRY(round_of(&round, *out, to->epoch));
+    TSR_TRY(load_round(&there, *out, to, round));
+    if (!there)
+        TSR_TRY(tsri_store_fill(&(*out)->store, (uint64_t)tsri_config_int((*out)->config, "seed")));
+done:
     return st;
 }
 

@@ -13,7 +13,7 @@
 typedef struct tsri_rewind {
     const char *whole;   /* the pretrained network's file */
     const char *folder;  /* of its run */
-    int64_t epoch;       /* 0: the first weights, drawn from its seed */
+    int64_t epoch;       /* 0: the first weights, drawn or of the model that it began with */
     int64_t recalibrate; /* batches that measure the statistics of the ticket with these weights */
 } tsri_rewind;
 

@@ -77,6 +77,7 @@ tsr_status tsri_tickets_json(tsri_json *w, const tsri_tickets *tickets)
         tsri_json_put_int(w, "recalibrate", r->recalibrate);
         tsri_json_put_real(w, "accuracy_before", r->before);
         tsri_json_put_real(w, "accuracy", r->accuracy);
+        tsri_json_put_int(w, "samples", r->samples);
         tsri_json_put_int(w, "params", r->params);
         tsri_json_put_int(w, "flops", r->flops);
         tsri_json_put_int(w, "file_bytes", r->file_bytes);

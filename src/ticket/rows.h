@@ -40,6 +40,7 @@ typedef struct tsri_ticket_row {
     int64_t params, flops, file_bytes;
     double before;         /* accuracy of the ticket before fine-tuning; NaN for whole networks */
     double accuracy, loss; /* at the end, on the test set */
+    int64_t samples;       /* of that; 0: not known */
     double epochs, seconds;
     int64_t traffic; /* bytes between workers */
     tsri_latency time;

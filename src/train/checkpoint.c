@@ -4,7 +4,8 @@
  * of Adam the variance ("variance.*"), the average of the weights where there is one ("average.*"),
  * the best iterate where it is kept ("best.*"), how filters ranked so far ("ranks.*") and, as
  * metadata, the position, the resolved run file and the names of library and kernels. Files are
- * written atomically and never overwritten; the newest `checkpoint.keep` and the best one stay.
+ * written atomically and never overwritten; the newest `checkpoint.keep` and the best one stay, and
+ * that of round 0 where it is returned to.
  * There is no "latest" pointer: resuming looks at the files themselves, newest first, and takes the
  * first that is sound.
  */
@@ -167,6 +168,18 @@ static void note_best(tsri_run *run)
     }
 }
 
+/* Certificates measure how far a run is from where it began, and tickets are rewound to there.
+ * Weights as drawn follow from the seed; those of a model are in no other file that is sure to be
+ * there later. */
+static bool is_returned_to(const tsri_run *run, int64_t round)
+{
+    const tsr_config *c = run->settings.config;
+    return round == 0 && *run->init &&
+           (tsri_config_int(c, "certify.every") > 0 || tsri_config_int(c, "ticket.rewind") == 0 ||
+            tsri_config_is(c, "ticket.controls", "init") ||
+            tsri_config_is(c, "ticket.controls", "all"));
+}
+
 /* The newest few stay, and as many of those that were due: one that a stop has added must not push
  * out one that an undisturbed run would still have, to which a ticket may rewind. Files of later
  * rounds do not count: they were passed over as damaged when this run was resumed, and would push
@@ -187,7 +200,8 @@ static tsr_status drop_old(const tsri_run *run)
         bool known = round >= 0 && round <= run->position.round, newest = known && all++ < keep;
         if (known && tsri_due(&run->settings, round, "checkpoint.every"))
             newest = due++ < keep || newest;
-        if (round < 0 || newest || round == run->position.best_round || round == target)
+        if (round < 0 || newest || round == run->position.best_round || round == target ||
+            is_returned_to(run, round))
             continue;
         char *path = NULL;
         TSR_TRY(tsri_path_join(&path, folder, names[i]));

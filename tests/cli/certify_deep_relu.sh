@@ -126,6 +126,24 @@ rm -f cut/checkpoints/ckpt-*21.safetensors cut/checkpoints/ckpt-*18.safetensors 
     fail "resume: $(cat log)"
 grep '"certificate"' cut/metrics.jsonl | cmp -s - seven || complain "a resumed run has other certificates"
 
+# ---- Runs that were begun or resumed otherwise -----------------------------------------------------
+# A run that began with a model and was resumed forgot it: its theorems of weights as drawn "held", and distances were
+# measured from weights that it never had. Of a checkpoint of round 0 that is kept it now knows where it began.
+train --out given --init tiny/model.safetensors --set checkpoint.every=1 --set checkpoint.keep=2
+cp -r given again && rm again/checkpoints/ckpt-*06.safetensors again/model.safetensors
+"$program" train run.yaml --trace --quiet --out again --resume --set checkpoint.every=1 --set checkpoint.keep=2 > log 2>&1 || fail "again: $(cat log)"
+[ "$(row "$(last again)" "Theorem 5.1 (i)" "largest |W_l|_2" verdict)" = "does not apply" ] || complain "weights of a model are taken for drawn ones"
+grep '"certificate"' given/metrics.jsonl > seven
+grep '"certificate"' again/metrics.jsonl | cmp -s - seven || complain "resumed, a run that began with a model has other certificates"
+# With --force a run went on without the momentum of its first half, and Lemma 5.5 held of all of it.
+train --out changed --set optim.momentum=0.9 --set rounds=3 --set checkpoint.every=1
+train --out changed --resume --force --set checkpoint.every=1
+[[ $(row "$(last changed)" "Lemma 5.5" "largest" verdict reason) == "does not apply until round 3 other settings were used: optim.momentum: 0.9 -> 0"* ]] ||
+    complain "settings of the first rounds are forgotten: $(row "$(last changed)" "Lemma 5.5" "largest" verdict reason)"
+train --out longer --set rounds=3 --set checkpoint.every=1
+train --out longer --resume --force --set checkpoint.every=1
+[ "$(row "$(last longer)" "Lemma 5.5" "largest" verdict)" = holds ] || complain "more rounds are taken for another training"
+
 # ---- Hundreds of layers: pairs of them are more than one sample has time for (it once took minutes) ------------------------
 timeout 60 "$program" certify run.yaml --json --set model.layers=400 --set model.width=64 > tall.json || fail "400 layers: exit $? within 60 s"
 [ "$(row "$(cat tall.json)" "Theorem 5.1 (v)" "largest" measured verdict)" = "None None" ] || complain "the chains of 400 layers: $(row "$(cat tall.json)" "Theorem 5.1 (v)" "largest" measured verdict)"

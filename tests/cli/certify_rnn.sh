@@ -117,7 +117,7 @@ import json
 c = [json.loads(l) for l in open('begun/metrics.jsonl') if '"certificate"' in l]
 judged = [r for l in c for r in l['rows'] if r['sense'] and not r['where'].startswith(('section', 'Assumption'))]
 assert len(judged) > 20 and all(r['verdict'] == 'does not apply' for r in judged), judged
-assert any(r['reason'] == 'the run began from a file' for r in judged)
+assert any(r['reason'] == "the run began with a model's weights" for r in judged)
 P
 
 # ---- A verdict does not depend on how often one asks; resumed as uninterrupted ---------------------

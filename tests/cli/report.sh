@@ -130,6 +130,38 @@ assert fact["test accuracy"] == "%.2f %%" % (100 * told["accuracy"]) and fact["t
 assert fact["the model is of"] == "round %d, the best" % last["best_round"] and fact["rounds"] == str(last["round"]), fact
 PY
 
+# Three answers that were wrong: the "best run" was the first one given where that had no result (it
+# diverged before its first evaluation), and the one of the least loss where losses were of two
+# kinds; a copy of a run counted as another seed, and made the interval narrower.
+copy() { # FOLDER ACCURACY SED: a run like `best` with that change of its run file
+    mkdir -p "unlike/$1"
+    sed "$3" best/run.yaml >"unlike/$1/run.yaml"
+    printf '{"round":1,"test_accuracy":%s,"test_loss":1,"seconds":1}\n' "$2" >"unlike/$1/metrics.jsonl"
+}
+copy none 0.1 's/^batch: .*/batch: 7/' && echo '{"event":"ended","status":"diverged"}' >unlike/none/metrics.jsonl
+copy one 0.5 's/^seed: .*/seed: 11/'
+copy two 0.7 's/^seed: .*/seed: 12/'
+copy two-again 0.7 's/^seed: .*/seed: 12/'
+copy other 0.9 's/name: glyphs/name: digits/'
+"$program" report unlike/none unlike/one unlike/two unlike/two-again --out seeds.html >said
+"$program" report unlike/one unlike/other --out other.html >said
+for loss in half_squares mse; do
+    copy $loss null "s/^loss: .*/loss: $loss/"
+done
+"$program" report unlike/mse unlike/half_squares --out losses.html >said
+python3 - <<'PY' || fail "what is best, or how many seeds there are"
+import re
+def page(name):
+    text = open(name, encoding="utf-8").read()
+    return text, dict(re.findall("<dt>([^<]*)</dt><dd>([^<]*)<", text))
+text, fact = page("seeds.html")
+assert fact["best run"] == "two" and fact["its accuracy"].startswith("70"), fact
+cells = re.findall("<td[^>]*>([^<]*)<", text[text.index("Runs that differ in their seeds alone"):])
+assert cells[:2] == ["one", "2"] and cells[2].startswith("60.00 ("), cells[:4]
+assert page("other.html")[1]["best run"] == "not told: data.name differs", page("other.html")[1]
+assert page("losses.html")[1]["best run"] == "not told: loss differs", page("losses.html")[1]
+PY
+
 # Runs that are called alike were told apart by nothing: "best run: a", and one line of the table for both.
 mkdir -p again && cp -r races/a again/
 "$program" report races/a again/a/ 'races/<b>' --out alike.html --json >said

@@ -37,6 +37,15 @@ grep -q '2 of 4 cells are there' part.json && ! [ -e part/runs ] || fail "part: 
 mv cells-fig2a/cells/* part/cells/
 "$program" reproduce masked/fig2a --paper $small --out part --cells none >/dev/null || fail "merged"
 cmp part/fig2a.csv whole-fig2a/fig2a.csv || fail "merged cells are other numbers"
+# Cells of two commits were shown as made at the commit of the program that shows them.
+sed -i 's/"version":/"commit":"abc1234","version":/' part/cells/p-8*.json
+"$program" reproduce masked/fig2a --paper $small --out part --cells none --commit def5678 >/dev/null || fail "two commits"
+python - <<'P'
+import json
+s = json.load(open("part/summary.json"))
+version = s["version"]
+assert f"The cells were made by tessera {version} (2); {version}, commit abc1234 (2)." in s["notes"] and s["commit"] == "def5678", s["notes"]
+P
 refused 2 'model.width: 20 -> 30' reproduce masked/fig2a --paper --set model.width=30 --set rounds=200 --seeds 1 --out part --cells none
 
 # One cell of every other kind, small; then the study with what is there.

@@ -81,7 +81,8 @@ assert s["paper"] and "4 of 144 cells are there." in s["notes"] and " --paper" i
 assert s["verdicts"]["undecided"] == 3, s["verdicts"]  # one seed decides nothing
 assert any(d["what"] == "--set model.width" and d["departs"] for d in s["settings"])
 less = [c for c in s["claims"] if c["id"] == "loft/table1/comparable"][0]["parts"]
-assert [p["part"] for p in less] == ["PreActResNet-18, LoFT-4 less local SGD-4, 80 %"], less
+assert [p["part"] for p in less if p["seeds"]] == ["PreActResNet-18, LoFT-4 less local SGD-4, 80 %"], less
+assert [p["part"] for p in less if p.get("why")][-2:] == ["PreActResNet-34", "ResNet-34"], less  # said of each network
 PY
 refused 2 'epochs: 1 -> 2' reproduce loft/table1 $small --set ticket.epochs=2 --out cells --cells '*18-loft-4-prune80-seed1'
 

@@ -66,6 +66,29 @@ grep -q '<dd>5 of 48</dd>' c/report.html || fail "an unfinished sweep does not s
 : >c/sweep.jsonl
 "$program" report c >said 2>&1 && grep -q "No run is done yet" c/report.html || fail "an empty sweep: $(cat said)"
 
+# A grid over `rounds` or `loss` wrote lines with two members of that name, which nobody could read again.
+for grid in rounds=2,4 loss=logistic,hinge; do
+    rm -rf named && printf 'data: {name: sphere, n: 40, test_n: 8}\nmodel: {name: relu_deep, layers: 1, width: 8}\nbatch: 10\nrounds: 3\nthreads: 1\n' >named.yaml
+    "$program" sweep named.yaml --grid $grid --out named --quiet >/dev/null && "$program" report named >said 2>&1 || fail "$grid: $(cat said)"
+    grep -qi warning said && fail "$grid: $(cat said)"
+    python -c 'import csv, json, sys
+key, values = sys.argv[1].split("=")
+name, lines = "grid." + key, [json.loads(line) for line in open("named/sweep.jsonl")]
+assert [str(line[name]) for line in lines] == values.split(","), lines
+assert [row[name] for row in csv.DictReader(open("named/sweep.csv"))] == values.split(",")' $grid || fail "$grid is not told"
+done
+# Losses of two kinds were ranked: "best" was the one with the smaller unit.
+python -c 'import random
+random.seed(1)
+print("a,b,y")
+for i in range(60): print("%.3f,%.3f,%.3f" % (random.random(), random.random(), random.random()))' >small.csv
+printf 'data: {path: small.csv, target: y, task: regress}\nmodel: {hidden: [4]}\noptim: {lr: 0.001}\nepochs: 1\nbatch: 12\nthreads: 1\n' >kinds.yaml
+"$program" sweep kinds.yaml --grid loss=mse,half_squares --out kinds --quiet >said
+grep -qF 'best   not told: results cannot be compared when loss differs' said || fail "the best of two losses: $(cat said)"
+grep -qF 'Not told: results cannot be compared when loss differs.' kinds/report.html || fail "the page tells the best of two losses"
+"$program" sweep kinds.yaml --grid loss=mse --grid optim.lr=0.001,0.01 --out kind --quiet >said
+grep -q '^best   loss=mse optim.lr=' said || fail "one loss: $(cat said)"
+
 # A cell of which one run diverged and the others did best comes last; its line left the picture.
 cp -r a d
 python3 - <<'PY'

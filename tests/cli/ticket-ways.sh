@@ -21,6 +21,8 @@ grep -q '^init-0.75 ' table || fail "no control of first weights: $(cat table)"
 "$program" ticket run.yaml --out one --quiet --set ticket.rewind=1 >/dev/null
 "$program" ticket run.yaml --out steps --quiet --set ticket.steps=2 --set ticket.rewind=0 >/dev/null
 "$program" ticket run.yaml --out plain --quiet >/dev/null
+# Pretraining that began with a model: its tickets were "rewound" to weights that it never had, the seed's.
+"$program" ticket run.yaml --out onward --init plain/model.safetensors --quiet --set checkpoint.keep=1 --set ticket.rewind=0 >/dev/null
 "$program" ticket run.yaml --out snip --quiet --set ticket.criterion=snip >/dev/null
 "$program" prune plain/model.safetensors --ratio 0.75 --criterion grasp --seconds 0 --out grasp.safetensors >/dev/null
 python - <<'P'
@@ -54,6 +56,8 @@ assert kept[axis] == largest(first, 6) and w == [first[i] for i in kept[axis]] a
 saved = rows({k: t for k, t in load(sorted(glob.glob("one/checkpoints/ckpt-*.safetensors"))[0])[0].items() if k.startswith("model.")}, 24)
 w, kept = ticket("one/ticket-0.75/ticket.safetensors")
 assert kept[axis] == largest(last, 6) and w == [saved[i] for i in kept[axis]] and saved != first, kept
+w, kept = ticket("onward/ticket-0.75/ticket.safetensors")
+assert w == [last[i] for i in kept[axis]] and w != [first[i] for i in kept[axis]], "not the weights that pretraining began with"
 half, before = ticket("steps/ticket-0.75/step-1/ticket.safetensors", 12)
 w, kept = ticket("steps/ticket-0.75/ticket.safetensors")
 assert half == [first[i] for i in before[axis]] and w == [first[i] for i in kept[axis]], "steps are not rewound"

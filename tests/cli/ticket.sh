@@ -34,7 +34,7 @@ assert best["whole"] == "whole" and best["network"] == expected and best["as_acc
 assert abs(best["times_as_fast"] - rows["whole"]["ms"] / rows[expected]["ms"]) < 1e-9
 table, page = open("table").read(), open("a/report.html").read()
 assert best["sentence"] + "\n" in table and "<p>We would take " + expected + ": " + best["sentence"] + ".</p>" in page, best["sentence"]
-assert re.match(r"ticket-0\.\d+ is (as|less) accurate (as|than) the whole network \(\d+\.\d\d % against \d+\.\d\d %\), has "
+assert re.match(r"ticket-0\.\d+ is (as|less) accurate (as|than) the whole network \(\d+\.\d\d % against \d+\.\d\d % of \d+ samples\), has "
                 r"\d+\.\d % of its parameters and (runs \d+\.\d\d times as fast|may be faster|is not faster)", best["sentence"])
 head = page[:page.index("<h2>")]
 assert "<dt>best ticket</dt><dd>" + expected in head and "<h2>Tickets" in page[page.index("<h2>"):][:20]

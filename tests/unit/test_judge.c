@@ -10,6 +10,7 @@
 #include "reproduce/iterations.h"
 #include "reproduce/loft.h"
 #include "reproduce/masked.h"
+#include "reproduce/rnn.h"
 
 #include <math.h>
 
@@ -359,7 +360,86 @@ static void iterations_that_violate(void **state)
         loss[i] = 1;
     assert_ok(tsri_iterations_init(&last, round, loss, N, true));
     assert_true(isnan(tsri_iterations_power(&last)));
+    assert_false(tsri_iterations_falling(&last));
     tsri_iterations_fini(&last);
+}
+
+/* The story: a run of SGD that was stopped early, from a loss of 1.1 to 0.15, had the power 1.2 and
+ * "did not" grow as 1/epsilon; and one that settled at a quarter of its first loss had the power 0,
+ * from epsilons between a third and a quarter, and "held". */
+static void ways_that_are_short(void **state)
+{
+    (void)state;
+    enum { N = 1000 };
+    static double round[N], loss[N];
+    tsri_iterations way = {0};
+    for (int part = 0; part < 3; part++) {
+        for (int i = 0; i < N; i++) {
+            round[i] = i + 1;
+            loss[i] = part == 0   ? 1 / (1 + round[i] / 200)          /* to 0.17 */
+                      : part == 1 ? 0.25 + 0.75 * exp(-round[i] / 10) /* settles */
+                                  : exp(-round[i] / 100);             /* to 5e-5 */
+        }
+        assert_ok(tsri_iterations_init(&way, round, loss, N, true));
+        assert_int_equal(isnan(tsri_iterations_power(&way)), part < 2);
+        assert_int_equal(isnan(tsri_iterations_steepening(&way)), part < 2);
+        tsri_iterations_fini(&way);
+    }
+    loss[N - 1] = NAN; /* the end of a cell that holds no number */
+    assert_ok(tsri_iterations_init(&way, round, loss, N, true));
+    assert_true(isnan(tsri_iterations_power(&way)));
+    tsri_iterations_fini(&way);
+    loss[N - 1] = loss[N - 2] / 2;
+    assert_ok(tsri_iterations_init(&way, round, loss, N, true));
+    assert_true(tsri_iterations_falling(&way));
+    tsri_iterations_fini(&way);
+}
+
+/* The story: a loss that exploded had a logarithm on a straight line, and its convergence was
+ * "linear". So was that of one that fell and then was no number, and of any two points. */
+static void lines_that_do_not_fall(void **state)
+{
+    (void)state;
+    enum { N = 40 };
+    double round[N], falls[N], rises[N];
+    for (int i = 0; i < N; i++) {
+        round[i] = i;
+        falls[i] = exp(-0.1 * i);
+        rises[i] = exp(0.1 * i);
+    }
+    tsri_rnn_line line = tsri_rnn_line_of(round, falls, N, 1e-8);
+    assert_true(fabs(line.rate - 0.1) < 1e-9 && line.r2 > 0.999);
+    line = tsri_rnn_line_of(round, rises, N, 1e-8);
+    assert_true(line.rate < 0 && line.r2 == 0);
+    assert_true(isnan(tsri_rnn_line_of(round, falls, 2, 1e-8).r2));
+    falls[N / 2] = NAN;
+    assert_true(isnan(tsri_rnn_line_of(round, falls, N, 1e-8).r2));
+    assert_true(tsri_rnn_line_of(round, falls, N, 0.5).r2 > 0.999); /* behind the line's end */
+    falls[N / 2] = INFINITY;
+    assert_true(isnan(tsri_rnn_line_of(round, falls, N, 1e-8).r2));
+}
+
+/* The story: with --paper a seed of which one ticket was made and three were missing had a spread
+ * of 0, so that "does not rely on a particular length" held of nothing. */
+static void tickets_that_are_missing(void **state)
+{
+    (void)state;
+    enum { DRAWS = 4 };
+    tsri_repeats w = {0};
+    tsri_study s = {0};
+    assert_ok(tsri_repeats_init(&w, DRAWS, SEEDS));
+    for (int i = 0; i < DRAWS * SEEDS; i++)
+        w.value[i] = i < SEEDS ? 90 + 0.1 * i : (double)NAN; /* those of the first epoch */
+    tsri_loft_judge_tickets(&s, &w, &w);
+    expect(&s, "loft/fig5/length", TSRI_FINDING_UNDECIDED);
+    tsri_study_fini(&s);
+    s = (tsri_study){0};
+    for (int i = 0; i < DRAWS * SEEDS; i++)
+        w.value[i] = 90 + 0.1 * i;
+    tsri_loft_judge_tickets(&s, &w, &w);
+    expect(&s, "loft/fig5/length", TSRI_FINDING_HOLDS);
+    tsri_study_fini(&s);
+    tsri_repeats_fini(&w);
 }
 
 /* Bounds of the table that a fabricated number violates: a fall as S^-1/2 is a fall, and not one as
@@ -421,6 +501,9 @@ int main(void)
         cmocka_unit_test(rounds_without_numbers),
         cmocka_unit_test(gradients_that_violate),
         cmocka_unit_test(iterations_that_violate),
+        cmocka_unit_test(ways_that_are_short),
+        cmocka_unit_test(lines_that_do_not_fall),
+        cmocka_unit_test(tickets_that_are_missing),
         cmocka_unit_test(numbers_that_violate),
         cmocka_unit_test(memory_runs_out),
     };

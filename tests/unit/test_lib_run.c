@@ -242,6 +242,43 @@ static void begins_with_a_model(void **state)
     tsr_config_destroy(config);
 }
 
+/* Counts in *context the certificates of which a row does not apply because of the model. */
+static void count_given(void *context, const char *line)
+{
+    if (strstr(line, "\"certificate\"") && strstr(line, "the run began with a model's weights"))
+        ++*(int64_t *)context;
+}
+
+/* The story: only a model's file was known to certificates. Of a model in memory, as Python's
+ * train(model) and finetune give it, the theorems of weights as drawn "held". */
+static void certificates_of_a_model(void **state)
+{
+    (void)state;
+    tsr_config *config = NULL;
+    tsr_model *first = NULL;
+    tsr_run *run = NULL;
+    tsr_result r = tsr_result_default();
+    tsr_run_options o = tsr_run_options_default();
+    int64_t given = 0;
+    assert_ok(tsr_config_parse(&config, "data: {name: sphere, n: 12, test_n: 4, dim: 6}\n"
+                                        "model: {name: relu_deep, layers: 2, width: 16}\n"
+                                        "optim: {name: gd, lr: 0.01, momentum: 0}\n"
+                                        "rounds: 1\ncertify: {every: 1}\nthreads: 1\n"));
+    o.metrics = count_given;
+    o.context = &given;
+    for (int with = 0; with < 2; with++) {
+        o.model = first;
+        assert_ok(tsr_run_create(&run, config, &o));
+        assert_ok(tsr_run_finish(&r, run));
+        assert_int_equal(given, with ? 2 : 0); /* before the round and after it */
+        if (!with)
+            assert_ok(tsr_run_model(&first, run));
+        tsr_run_destroy(run);
+    }
+    tsr_model_destroy(first);
+    tsr_config_destroy(config);
+}
+
 /* ---- Ends ----------------------------------------------------------------------------------- */
 
 static void callbacks_end_it(void **state)
@@ -426,15 +463,11 @@ static void memory_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(round_by_round),
-        cmocka_unit_test(with_and_without_a_folder),
-        cmocka_unit_test(begins_with_a_model),
-        cmocka_unit_test(callbacks_end_it),
-        cmocka_unit_test(refusals),
-        cmocka_unit_test(config_names_the_data),
-        cmocka_unit_test(hears_evaluations),
-        cmocka_unit_test(two_at_once),
-        cmocka_unit_test(memory_may_fail),
+        cmocka_unit_test(round_by_round),        cmocka_unit_test(with_and_without_a_folder),
+        cmocka_unit_test(begins_with_a_model),   cmocka_unit_test(certificates_of_a_model),
+        cmocka_unit_test(callbacks_end_it),      cmocka_unit_test(refusals),
+        cmocka_unit_test(config_names_the_data), cmocka_unit_test(hears_evaluations),
+        cmocka_unit_test(two_at_once),           cmocka_unit_test(memory_may_fail),
     };
     return nothing_left(cmocka_run_group_tests(tests, scratch_setup, scratch_teardown));
 }
