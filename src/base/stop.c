@@ -22,6 +22,11 @@ bool tsri_stop_asked(void)
            (c->above && atomic_load_explicit(&c->above->stop, memory_order_relaxed));
 }
 
+tsr_status tsri_stop_heed(void)
+{
+    return tsri_stop_asked() ? tsri_fail(TSR_INTERRUPTED, "stopped") : TSR_OK;
+}
+
 void tsr_context_clear_stop(tsr_context *context)
 {
     atomic_store(&tsri_context_of(context)->stop, false);

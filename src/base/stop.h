@@ -6,9 +6,13 @@
 #ifndef TSRI_STOP_H
 #define TSRI_STOP_H
 
-#include "tessera.h"
+#include "base/status.h"
 
 bool tsri_stop_asked(void);
+
+/* INTERRUPTED when it was: for work that is nowhere saved. Whoever knows what the user can do next
+ * says so instead. */
+tsr_status tsri_stop_heed(void);
 void tsri_stop_clear(void);
 
 #endif

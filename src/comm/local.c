@@ -58,14 +58,14 @@ static tsr_status receive(tsri_comm *comm, tsri_frame *frame, double seconds)
 {
     mailbox *box = &hall_of(comm)->box[comm->rank];
     struct timespec until;
-    (void)clock_gettime(CLOCK_REALTIME, &until);
+    (void)clock_gettime(CLOCK_MONOTONIC, &until);
     double at = (double)until.tv_nsec * 1e-9 + (seconds > 0 ? seconds : 0);
     until.tv_sec += (time_t)at;
     until.tv_nsec = (long)((at - (double)(time_t)at) * 1e9);
     int late = 0;
     (void)pthread_mutex_lock(&box->mutex);
     while (box->first == box->count && late != ETIMEDOUT)
-        late = pthread_cond_timedwait(&box->arrived, &box->mutex, &until);
+        late = pthread_cond_clockwait(&box->arrived, &box->mutex, CLOCK_MONOTONIC, &until);
     if (box->first < box->count)
         *frame = box->frame[box->first++];
     (void)pthread_mutex_unlock(&box->mutex);

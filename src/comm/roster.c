@@ -103,7 +103,8 @@ bool tsri_roster_fetch(tsri_roster *roster, const char *name, int rank, void *by
     return false;
 }
 
-/* Asks on a thread of its own, since the one that should answer may hang. */
+/* Asks on a thread of its own, since the one that should answer may hang. A step of the machine's
+ * clock makes the wait neither longer nor shorter. */
 bool tsri_roster_ask_end(int status)
 {
     enum { SECONDS = 3 };
@@ -111,8 +112,8 @@ bool tsri_roster_ask_end(int status)
     pthread_t thread;
     struct timespec until;
     last = status;
-    (void)clock_gettime(CLOCK_REALTIME, &until);
+    (void)clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += SECONDS;
     return pthread_create(&thread, NULL, abort_all, &last) == 0 &&
-           pthread_timedjoin_np(thread, NULL, &until) == 0;
+           pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until) == 0;
 }

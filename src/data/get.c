@@ -357,10 +357,12 @@ tsr_status tsri_get(char **where, const char *name, const tsri_get_options *opti
     TSR_TRY(tsri_source_home(&home, name));
     TSR_TRY(tsri_site_target(&folder, options->folder ? options->folder : home));
     TSR_TRY(check_target(&there, r, folder));
-    if (there)
+    if (there) {
+        tsri_site_clear(folder);
         TSRI_INFO("it is already there, every file as it should be");
-    else
+    } else {
         TSR_TRY(fetch(r, folder, options));
+    }
     *where = folder;
     folder = NULL;
 done:

@@ -70,6 +70,21 @@ static void remove_tree(const char *path)
     (void)nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
+/* The mark goes last: without it what is left would be taken for somebody else's. */
+static void remove_site(const tsri_site *s)
+{
+    char **names = NULL, *path = NULL;
+    int64_t count = 0;
+    (void)tsri_list_folder(&names, &count, s->part);
+    for (int64_t i = 0; i < count; i++)
+        if (strcmp(names[i], MARK + 1) != 0 && tsri_path_join(&path, s->part, names[i]) == TSR_OK) {
+            remove_tree(path);
+            TSRI_FREE(path);
+        }
+    remove_tree(s->part);
+    tsri_names_free(names, count);
+}
+
 /* ---- Opening and closing ------------------------------------------------------------------ */
 
 /* An empty folder is anybody's; one with the mark is ours. */
@@ -83,6 +98,7 @@ static tsr_status check_ours(const tsri_site *s, const char *mark)
         goto done;
     bool ours = S_ISDIR(about.st_mode);
     if (ours) {
+        TSR_TRY(tsri_sweep_folder(s->part)); /* the mark itself, half written */
         TSR_TRY(tsri_list_folder(&names, &count, s->part));
         ours = count == 0 || tsri_file_exists(mark);
     }
@@ -121,13 +137,25 @@ done:
 void tsri_site_close(tsri_site *s)
 {
     if (s->lock >= 0) {
-        remove_tree(s->part);
+        remove_site(s);
         tsri_unlock_folder(s->lock);
     }
     tsri_free(s->part);
     tsri_free(s->work);
     tsri_free(s->out);
     tsri_free(s->log);
+}
+
+void tsri_site_clear(const char *folder)
+{
+    tsri_site s = {.lock = -1};
+    char *part = NULL;
+    if (joined(&part, folder, ".part") == TSR_OK && tsri_is_folder(part)) {
+        (void)tsri_site_open(&s, folder);
+        tsri_site_close(&s);
+    }
+    tsri_free(part);
+    tsri_fail_clear();
 }
 
 /* ---- Size --------------------------------------------------------------------------------- */

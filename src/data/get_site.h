@@ -26,6 +26,10 @@ tsr_status tsri_site_target(char **whole, const char *folder);
 tsr_status tsri_site_open(tsri_site *s, const char *folder);
 void tsri_site_close(tsri_site *s);
 
+/* Removes what a get left that was killed when the data were in their place already; a folder that
+ * is not from a get, or in use by one, stays. */
+void tsri_site_clear(const char *folder);
+
 /* How many bytes the files in s->work have. */
 int64_t tsri_site_bytes(const tsri_site *s);
 

@@ -13,8 +13,10 @@
 #include "base/alloc.h"
 #include "base/text.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -65,14 +67,6 @@ static int open_patiently(const char *path, int flags)
         fd = tsri_io.open(path, flags | O_CLOEXEC, 0666);
     while (fd < 0 && errno == EINTR);
     return fd;
-}
-
-/* Linux has released the descriptor when close is interrupted: not an error, and never a second
- * close, which might hit another thread's new file. */
-static int close_once(int fd)
-{
-    int rc = tsri_io.close(fd);
-    return rc != 0 && errno == EINTR ? 0 : rc;
 }
 
 tsr_status tsri_file_get(int64_t *got, int fd, void *bytes, int64_t n, const char *path)
@@ -236,6 +230,45 @@ static tsr_status temporary_name(char **out, const char *folder)
     return tsri_path_join(out, folder, name);
 }
 
+static bool is_temporary(const char *name)
+{
+    size_t n = strlen(name), prefix = strlen(TEMP_PREFIX), suffix = strlen(TEMP_SUFFIX);
+    return n > prefix + suffix && strncmp(name, TEMP_PREFIX, prefix) == 0 &&
+           strcmp(name + n - suffix, TEMP_SUFFIX) == 0;
+}
+
+/* What can be locked is nobody's: its process is gone. */
+static tsr_status remove_abandoned(const char *folder, const char *name)
+{
+    char path[PATH_MAX];
+    if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, name) >= sizeof path)
+        return TSR_OK;
+    int fd = open_patiently(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0)
+        return TSR_OK;
+    bool abandoned = tsri_io.flock(fd, LOCK_EX | LOCK_NB) == 0;
+    int rc = abandoned ? tsri_io.unlink(path) : 0, error = errno;
+    (void)tsri_io.close(fd);
+    return rc == 0 || error == ENOENT ? TSR_OK : tsri_file_failed(error, "remove", path);
+}
+
+/* Takes no memory, so that a write which begins with it cannot fail for want of that. */
+tsr_status tsri_sweep_folder(const char *folder)
+{
+    tsr_status st = TSR_OK;
+    const struct dirent *entry;
+    DIR *list = opendir(folder);
+    TSR_CHECK(list, TSR_BAD_FILE, "%s: cannot open the folder: %s", tsri_quote(folder),
+              strerror(errno));
+    while ((entry = readdir(list)))
+        if (is_temporary(entry->d_name))
+            TSR_TRY(remove_abandoned(folder, entry->d_name));
+done:
+    if (list)
+        (void)closedir(list);
+    return st;
+}
+
 /* Slashes at the end of a folder's own name separate nothing. */
 static tsr_status folder_of(char **out, const char *path)
 {
@@ -258,25 +291,45 @@ static tsr_status check_target(const char *path)
                      S_ISDIR(about.st_mode) ? "a folder" : "a device or a pipe");
 }
 
-/* The temporary file with its bytes on the disk, closed. On failure it is gone again. */
+/* The file is locked until it is renamed: by that tsri_sweep_folder tells it from those that killed
+ * processes left. Who sweeps may come before the lock: then the file has no name any more, and
+ * another is made. Where a file system has no locks, nobody sweeps. */
+static tsr_status create_temporary(int *fd, const char *temp, const char *path)
+{
+    struct stat about;
+    for (;;) {
+        *fd = open_patiently(temp, O_WRONLY | O_CREAT | O_EXCL);
+        if (*fd < 0)
+            return tsri_file_failed(errno, "create a file beside it", path);
+        while (tsri_io.flock(*fd, LOCK_EX) != 0 && errno == EINTR)
+            continue;
+        if (fstat(*fd, &about) != 0 || about.st_nlink > 0)
+            return TSR_OK;
+        (void)tsri_io.close(*fd);
+    }
+}
+
+/* Brings the bytes to the disk under their final name. On failure the temporary file is gone again.
+ * After the fsync nothing is left that closing the file could fail to write. */
 static tsr_status write_temporary(const char *temp, const char *path, const tsri_piece *pieces,
                                   int64_t count)
 {
     tsr_status st = TSR_OK;
-    int fd = open_patiently(temp, O_WRONLY | O_CREAT | O_EXCL);
-    if (fd < 0)
-        return tsri_file_failed(errno, "create a file beside it", path);
+    int fd = -1;
+    TSR_TRY(create_temporary(&fd, temp, path));
     for (int64_t i = 0; i < count; i++)
         TSR_TRY(tsri_file_put(fd, pieces[i].bytes, pieces[i].n, path));
     /* Once only: after a failed fsync the kernel may call the lost pages clean, and a second fsync
      * that succeeds proves nothing (Rebello et al., ATC'20). */
     if (tsri_io.fsync(fd) != 0)
         st = tsri_file_failed(errno, "bring to the disk", path);
+    else if (tsri_io.rename(temp, path) != 0)
+        st = tsri_file_failed(errno, "replace", path);
 done:
-    if (close_once(fd) != 0 && st == TSR_OK)
-        st = tsri_file_failed(errno, "close", path);
-    if (st != TSR_OK)
+    if (fd >= 0 && st != TSR_OK)
         (void)tsri_io.unlink(temp);
+    if (fd >= 0)
+        (void)tsri_io.close(fd);
     return st;
 }
 
@@ -318,12 +371,8 @@ tsr_status tsri_file_write(const char *path, const tsri_piece *pieces, int64_t c
         st = tsri_file_failed(errno, "open its folder", path);
         goto done;
     }
+    (void)tsri_sweep_folder(folder_path); /* what cannot be cleared away does not hinder */
     TSR_TRY(write_temporary(temp, path, pieces, count));
-    if (tsri_io.rename(temp, path) != 0) {
-        st = tsri_file_failed(errno, "replace", path);
-        (void)tsri_io.unlink(temp);
-        goto done;
-    }
     TSR_TRY(sync_folder(folder, path));
 done:
     if (folder >= 0)
@@ -337,33 +386,4 @@ tsr_status tsri_file_write_text(const char *path, const char *text)
 {
     tsri_piece piece = {text, (int64_t)strlen(text)};
     return tsri_file_write(path, &piece, 1);
-}
-
-static bool is_temporary(const char *name)
-{
-    size_t n = strlen(name), prefix = strlen(TEMP_PREFIX), suffix = strlen(TEMP_SUFFIX);
-    return n > prefix + suffix && strncmp(name, TEMP_PREFIX, prefix) == 0 &&
-           strcmp(name + n - suffix, TEMP_SUFFIX) == 0;
-}
-
-tsr_status tsri_sweep_folder(const char *folder)
-{
-    tsr_status st = TSR_OK;
-    char **names = NULL, *path = NULL;
-    int64_t count = 0;
-    TSR_TRY(tsri_list_folder(&names, &count, folder));
-    for (int64_t i = 0; i < count; i++) {
-        if (!is_temporary(names[i]))
-            continue;
-        TSR_TRY(tsri_path_join(&path, folder, names[i]));
-        if (tsri_io.unlink(path) != 0 && errno != ENOENT) {
-            st = tsri_file_failed(errno, "remove", path);
-            goto done;
-        }
-        TSRI_FREE(path);
-    }
-done:
-    tsri_free(path);
-    tsri_names_free(names, count);
-    return st;
 }

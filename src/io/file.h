@@ -72,8 +72,8 @@ typedef struct tsri_piece {
 tsr_status tsri_file_write(const char *path, const tsri_piece *pieces, int64_t count);
 tsr_status tsri_file_write_text(const char *path, const char *text);
 
-/* Removes the temporary files that killed processes left in the folder. Only for the holder of the
- * folder's lock: no other process may be writing there. */
+/* Removes the temporary files that killed processes left in the folder, not those that are being
+ * written. Every tsri_file_write does so in its folder. */
 tsr_status tsri_sweep_folder(const char *folder);
 
 /* Brings the entries of the folder that `path` is in to the disk: a file that was created is only

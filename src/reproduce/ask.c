@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/stop.h"
 #include "base/text.h"
 #include "io/config.h"
 #include "train/bench.h"
@@ -184,6 +185,7 @@ static tsr_status make_ask(tsri_study_cell *c, tsri_study *s, const tsri_cell_as
     bool there = false;
     double began = tsri_clock();
     b->speaks = true;
+    TSR_TRY(tsri_stop_heed());
     TSR_TRY(config_of(&config, s, ask));
     TSR_TRY(tsri_cell_read(c, &there, s, config)); /* made meanwhile by another process? */
     if (there)

@@ -50,6 +50,7 @@ static tsr_status reaches(bool *zero, double *phi, tsri_study *s, const task *k,
     *zero = false;
     *phi = tsri_least_distance(run.data->train.numbers, run.data->train.n, run.data->dim, &a, &b);
     while (run.position.round < run.settings.rounds && !*zero) {
+        TSR_TRY(tsri_stop_heed());
         TSR_TRY(run.settings.scheme->round(&run));
         if (++run.position.round % 50 != 0)
             continue;
@@ -87,8 +88,6 @@ static tsr_status smallest_of(double *found, bool *narrow, double *phi, tsri_stu
     bool zero = false;
     int i = 0;
     while (width_at(i) <= widest(s) && !zero) {
-        TSR_CHECK(!tsri_stop_asked(), TSR_INTERRUPTED,
-                  "stopped: give the same command again, what is done is kept");
         TSR_TRY(reaches(&zero, phi, s, k, width_at(i++), repeat));
     }
     *found = log2((double)width_at(zero ? i - 1 : i));

@@ -123,6 +123,7 @@ static tsr_status condition_of(double *out, tsr_config *config, int64_t n)
     o.n = n < 1000 ? n : 1000;
     o.output = 0;
     o.spectrum = true;
+    o.stops = true;
     TSR_TRY(tsri_ntk_of_run(&k, config, &o));
     *out = k.smallest.value > 0 ? k.largest.value / k.smallest.value : (double)INFINITY;
 done:

@@ -79,8 +79,7 @@ static tsr_status one_epoch(tsri_run *run)
     tsr_status st = TSR_OK;
     for (int64_t i = 0; i < llround(run->settings.epoch_rounds); i++) {
         tsri_mean before = run->position.recent;
-        TSR_CHECK(!tsri_stop_asked(), TSR_INTERRUPTED,
-                  "stopped: give the same command again, finished runs are kept");
+        TSR_TRY(tsri_stop_heed());
         TSR_TRY(run->settings.scheme->round(run));
         TSR_TRY(tsri_check_loss(run, &before));
         run->position.round++;

@@ -425,6 +425,15 @@ done:
     return st;
 }
 
+/* What the work says that was stopped is of a run, a sweep or a kernel, and names options that
+ * studies do not have. */
+static tsr_status stopped(const tsri_study *s)
+{
+    return tsri_fail(TSR_INTERRUPTED,
+                     "stopped; what is done is in %s: give the same command again to go on",
+                     tsri_quote(s->folder));
+}
+
 /* --set: another setting than the study's own, in every figure and table. */
 static void tell_changes(tsri_study *s)
 {
@@ -450,7 +459,8 @@ tsr_status tsri_reproduce(tsri_study *s, const tsri_reproduction *row,
     TSR_TRY(open_folder(s));
     TSR_TRY(tsri_pool_create(&s->pool, options->threads > 0 ? options->threads : tsri_cores()));
     tell_changes(s);
-    TSR_TRY(options->paper ? tsri_study_in_cells(s, row->paper) : row->make(s));
+    st = options->paper ? tsri_study_in_cells(s, row->paper) : row->make(s);
+    TSR_TRY(st == TSR_INTERRUPTED ? stopped(s) : st);
     TSR_TRY(tsri_study_end(s));
     TSR_TRY(name_the_rest(s));
     s->seconds = tsri_clock() - s->began;

@@ -3,6 +3,7 @@
 #include "reproduce/rnn.h"
 
 #include "base/alloc.h"
+#include "base/stop.h"
 #include "data/points.h"
 #include "io/config.h"
 #include "reproduce/cells.h"
@@ -38,6 +39,7 @@ static tsr_status converge(tsri_rnn_line *out, double *delta, const setting *k, 
                (size_t)k->dim * sizeof *first);
     *delta = tsri_least_distance(first, k->n, k->dim, &a, &b);
     for (; run.position.round < rounds; run.position.round++) {
+        TSR_TRY(tsri_stop_heed());
         run.position.recent = (tsri_mean){0};
         TSR_TRY(run.settings.scheme->round(&run));
         round[run.position.round] = (double)run.position.round;

@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/stop.h"
 #include "reproduce/cells.h"
 #include "run/run.h"
 #include "theory/chain.h"
@@ -88,14 +89,12 @@ static tsr_status measure(measured *out, tsri_study *s, const tsri_run *run, dou
         for (int64_t k = 0; k < m; k++)
             gate[l * m + k] = states.g[tsri_rnn_row(&states, l, 0) + k] > 0 ? 1 : 0;
     chain_of(f, W, linear ? NULL : gate, m, span_of[size.spans - 1]);
-    st = tsri_chain_norms(chain, &(tsri_chain){f, span_of[size.spans - 1]}, span_of, size.spans,
-                          POWERS, s->seed, s->pool);
-    TSR_CHECK(st != TSR_INTERRUPTED, st,
-              "stopped: give the same command again, finished cells are kept");
-    TSR_TRY(st);
+    TSR_TRY(tsri_chain_norms(chain, &(tsri_chain){f, span_of[size.spans - 1]}, span_of, size.spans,
+                             POWERS, s->seed, s->pool));
     for (int64_t k = 0; k < size.spans; k++) {
         int64_t n = span_of[k];
         out->chain[k] = chain[k].value;
+        TSR_TRY(tsri_stop_heed());
         chain_of(f, W, linear ? NULL : gate, m, n);
         f[n] = (tsri_factor){B, d, m, NULL};
         TSR_TRY(

@@ -129,7 +129,7 @@ static tsr_status all_rounds(tsri_outcome *outcome, tsri_run *run, int64_t curve
         if (is_judged(run))
             TSR_TRY(compare_iterates(run));
         TSR_TRY(convert_when_due(outcome, run));
-        TSR_CHECK(!tsri_stop_asked(), TSR_INTERRUPTED, "stopped");
+        TSR_TRY(tsri_stop_heed());
     }
 done:
     outcome->rounds = run->position.round;

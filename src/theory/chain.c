@@ -317,7 +317,7 @@ static tsr_status iterated_norms(double *value, const tsri_chain *a, const tsri_
         value[k] = 0;
     }
     for (int64_t step = 0; step < how->steps; step++) {
-        TSR_CHECK(!how->stops || !tsri_stop_asked(), TSR_INTERRUPTED, "stopped");
+        TSR_TRY(how->stops ? tsri_stop_heed() : TSR_OK);
         for (int64_t k = 0; k < n; k++)
             over[k] = over[k] || !normalise(x + k * map.wide, cols);
         apply(y, x, &map, false, how->pool);

@@ -2,6 +2,7 @@
 #include "theory/loft_paths.h"
 
 #include "base/alloc.h"
+#include "base/stop.h"
 #include "optim/step.h"
 #include "run/evaluate.h"
 #include "scheme/team.h"
@@ -181,6 +182,7 @@ tsr_status tsri_loft_paths(double *weights, double *outputs, tsr_config *config,
     run.settings.seed = seed_of(run.settings.seed, masks);
     *outputs = 0;
     for (; run.position.round < run.settings.rounds; run.position.round++) {
+        TSR_TRY(tsri_stop_heed());
         TSR_TRY(outputs_apart(&difference, &gd, &run.store));
         *outputs += tsri_rate_of(&run.settings, &run.position, run.position.round) * difference;
         TSR_TRY(run.settings.scheme->round(&run));

@@ -256,7 +256,8 @@ static tsr_status compute(tsri_ntk *ntk, const subject *s, const tsri_ntk_option
 {
     tsr_status st = TSR_OK;
     float *x = NULL;
-    tsri_tangent tangent = {.output = o->output, .memory = o->memory, .length = s->part->length};
+    tsri_tangent tangent = {
+        .output = o->output, .memory = o->memory, .length = s->part->length, .stops = o->stops};
     double start = tsri_clock();
     TSR_TRY(choose_kind(ntk, s, o));
     ntk->outputs = s->net->outputs;

@@ -30,6 +30,7 @@ typedef struct tsri_ntk_options {
     int64_t n;            /* the first n samples; 0 = 1000, or all when there are fewer */
     int64_t output;       /* of the exact kernel; -1 = summed */
     int64_t memory;       /* bytes for gradients; 0 = 2 GiB */
+    bool stops;           /* of the exact kernel: INTERRUPTED when asked to stop */
     bool test_set;        /* samples of the test set instead of the training set */
     const tsr_data *data; /* a program's own, instead of those that the config names, or NULL */
     bool spectrum;        /* all eigenvalues by LAPACK up to n = 5000, else the ends by Lanczos */

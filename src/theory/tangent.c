@@ -2,6 +2,7 @@
 #include "theory/tangent.h"
 
 #include "base/alloc.h"
+#include "base/stop.h"
 #include "theory/ntk_shallow.h"
 #include "theory/tangent_parts.h"
 
@@ -20,6 +21,7 @@ typedef struct work {
     int64_t n, tile, batch;
     int64_t outputs, at_once, first; /* to be summed; held together; the first one */
     int64_t memory;
+    bool stops;
     tsri_tangent_view view[2];
     float *x;               /* [batch, input] */
     float *dy;              /* [batch, outputs] */
@@ -205,6 +207,7 @@ static tsr_status fill(work *w, tsri_tangent_view *view, const float *x, int64_t
             TSR_TRY(w->device.backend->heap->in(w->length_there, w->length,
                                                 w->batch * (int64_t)sizeof *w->length));
         for (w->slot = 0; w->slot < w->at_once; w->slot++) {
+            TSR_TRY(w->stops ? tsri_stop_heed() : TSR_OK);
             TSR_TRY(tsri_plan_forward(w->plan, w->x)); /* backward uses up what it left */
             TSR_TRY(one_hot(w, group + w->slot));
             TSR_TRY(w->there ? tsri_plan_backward_there(w->plan, visit, w)
@@ -280,6 +283,7 @@ tsr_status tsri_tangent_kernel(double *k, tsri_store *store, tsri_device device,
     work w = {0};
     int threads = tsri_pool_threads(device.pool);
     TSR_TRY(open_work(&w, store, device, n, options));
+    w.stops = options->stops;
     TSR_TRY(take_views(&w));
     TSR_TRY(tsri_alloc(&w.x, w.batch * tsri_shape_count(w.net->input), sizeof *w.x));
     TSR_TRY(tsri_alloc(&w.dy, w.batch * w.net->outputs, sizeof *w.dy));

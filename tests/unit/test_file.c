@@ -5,7 +5,9 @@
 #include "faults.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -214,6 +216,54 @@ static void killed_at_every_call(void **state)
     assert_int_equal(unlink(path), 0);
 }
 
+/* What a killed process left is cleared away by the next write into the folder; what a living one is
+ * writing is not. Once only runs and sweeps cleared away, and a report that somebody wrote into a
+ * run's folder when the run was resumed lost its temporary file. */
+static void abandoned_files_are_removed(void **state)
+{
+    (void)state;
+    (void)scratch_put(".tessera-1-2.tmp", "half", 4);
+    (void)scratch_put(".tessera-x", "not ours", 8);
+    int living = open(scratch_put(".tessera-1-3.tmp", "half", 4), O_WRONLY);
+    assert_int_equal(flock(living, LOCK_EX), 0);
+    assert_ok(tsri_file_write(scratch_path("n"), NEW, 3));
+    assert_false(tsri_file_exists(scratch_path(".tessera-1-2.tmp")));
+    assert_true(tsri_file_exists(scratch_path(".tessera-1-3.tmp")));
+    assert_true(tsri_file_exists(scratch_path(".tessera-x")));
+    assert_int_equal(close(living), 0);
+    assert_ok(tsri_sweep_folder(scratch_folder));
+    assert_false(tsri_file_exists(scratch_path(".tessera-1-3.tmp")));
+    assert_int_equal(unlink(scratch_path("n")) | unlink(scratch_path(".tessera-x")), 0);
+    assert_int_equal(scratch_count(), 0);
+}
+
+/* Processes that write into one folder clear away before each write, also between the moment in
+ * which another one's file is made and that in which it is locked: no write is lost by that. */
+static void writers_do_not_disturb_each_other(void **state)
+{
+    (void)state;
+    enum { WRITERS = 4, WRITES = 500 };
+    pid_t child[WRITERS];
+    for (int i = 0; i < WRITERS; i++) {
+        child[i] = fork();
+        if (child[i] == 0) {
+            char name[2] = {(char)('a' + i)};
+            int failed = 0;
+            for (int k = 0; k < WRITES; k++)
+                failed += tsri_file_write(scratch_path(name), NEW, 3) != TSR_OK;
+            _exit(failed > 0);
+        }
+    }
+    for (int i = 0; i < WRITERS; i++) {
+        int status = 0;
+        assert_int_equal(waitpid(child[i], &status, 0), child[i]);
+        assert_int_equal(status, 0);
+    }
+    assert_int_equal(scratch_count(), WRITERS);
+    for (int i = 0; i < WRITERS; i++)
+        assert_int_equal(unlink(scratch_path((char[]){(char)('a' + i), '\0'})), 0);
+}
+
 /* A real limit of the system, met in the middle of a write. */
 static void the_real_limit(void **state)
 {
@@ -284,7 +334,7 @@ static void folders_and_names(void **state)
     assert_string_equal(names[2], "b");
     assert_string_equal(names[3], "y");
     tsri_names_free(names, count);
-    fault_at = 0;
+    fault_at = 1; /* open, unlink */
     faults_on(EPERM, false);
     assert_fails(tsri_sweep_folder(scratch_path("x")), TSR_FAILURE, "remove");
     assert_true(faults_off());
@@ -397,6 +447,8 @@ int main(void)
         cmocka_unit_test(every_call_fails_once),
         cmocka_unit_test(everything_after_fails),
         cmocka_unit_test(killed_at_every_call),
+        cmocka_unit_test(abandoned_files_are_removed),
+        cmocka_unit_test(writers_do_not_disturb_each_other),
         cmocka_unit_test(the_real_limit),
         cmocka_unit_test(failed_allocations),
         cmocka_unit_test(folders_and_names),
