@@ -434,6 +434,20 @@ static tsr_status stopped(const tsri_study *s)
                      tsri_quote(s->folder));
 }
 
+/* With one seed in all runs of a study every repetition would be the first one again: intervals of
+ * width 0, from which everything follows. */
+static tsr_status refuse_seeds(const tsri_study_options *options)
+{
+    tsr_status st = TSR_OK;
+    for (int64_t i = 0; i < options->sets; i++)
+        TSR_CHECK(strncmp(options->set[i], "seed=", 5) != 0, TSR_USAGE,
+                  "--set %s: every repetition of a study has a seed of its own; --seed says with "
+                  "which they begin",
+                  options->set[i]);
+done:
+    return st;
+}
+
 /* --set: another setting than the study's own, in every figure and table. */
 static void tell_changes(tsri_study *s)
 {
@@ -456,6 +470,7 @@ tsr_status tsri_reproduce(tsri_study *s, const tsri_reproduction *row,
     TSR_CHECK(!options->cells || options->paper, TSR_USAGE,
               "--cells picks parts of studies that are made in cells: add --paper; --list --paper "
               "names what has them");
+    TSR_TRY(refuse_seeds(options));
     TSR_TRY(open_folder(s));
     TSR_TRY(tsri_pool_create(&s->pool, options->threads > 0 ? options->threads : tsri_cores()));
     tell_changes(s);

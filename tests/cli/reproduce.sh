@@ -86,6 +86,10 @@ assert [p["part"] for p in less if p.get("why")][-2:] == ["PreActResNet-34", "Re
 PY
 refused 2 'epochs: 1 -> 2' reproduce loft/table1 $small --set ticket.epochs=2 --out cells --cells '*18-loft-4-prune80-seed1'
 
+# All repetitions had the one seed of --set, and four claims held of three copies of one run.
+refused 2 'every repetition of a study has a seed of its own' reproduce rnn/convergence --quick --set seed=5 --out one-seed
+[ ! -e one-seed ] || fail "a study of one seed was begun"
+
 # The page and the table of a folder of studies. Those of a machine elsewhere are copies of their
 # files: here, of the one above under each name. One is missing, one is damaged.
 refused 2 'holds no study' reproduce --index run
