@@ -237,16 +237,19 @@ static bool is_temporary(const char *name)
            strcmp(name + n - suffix, TEMP_SUFFIX) == 0;
 }
 
-/* What can be locked is nobody's: its process is gone. */
+/* What can be locked is nobody's: its process is gone. A file that had lost its name by then, to
+ * another sweeper, is no longer what the name stands for: its writer may have made the next one. */
 static tsr_status remove_abandoned(const char *folder, const char *name)
 {
     char path[PATH_MAX];
+    struct stat about;
     if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, name) >= sizeof path)
         return TSR_OK;
     int fd = open_patiently(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0)
         return TSR_OK;
-    bool abandoned = tsri_io.flock(fd, LOCK_EX | LOCK_NB) == 0;
+    bool abandoned =
+        tsri_io.flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &about) == 0 && about.st_nlink > 0;
     int rc = abandoned ? tsri_io.unlink(path) : 0, error = errno;
     (void)tsri_io.close(fd);
     return rc == 0 || error == ENOENT ? TSR_OK : tsri_file_failed(error, "remove", path);
