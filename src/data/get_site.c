@@ -77,7 +77,7 @@ static void remove_site(const tsri_site *s)
     int64_t count = 0;
     (void)tsri_list_folder(&names, &count, s->part);
     for (int64_t i = 0; i < count; i++)
-        if (strcmp(names[i], MARK + 1) != 0 && tsri_path_join(&path, s->part, names[i]) == TSR_OK) {
+        if (strcmp(names[i], &MARK[1]) != 0 && tsri_path_join(&path, s->part, names[i]) == TSR_OK) {
             remove_tree(path);
             TSRI_FREE(path);
         }
