@@ -33,7 +33,8 @@ expected = enough[0] if enough else max(tickets, key=digits)
 assert best["whole"] == "whole" and best["network"] == expected and best["as_accurate"] == bool(enough), (best, expected)
 assert abs(best["times_as_fast"] - rows["whole"]["ms"] / rows[expected]["ms"]) < 1e-9
 table, page = open("table").read(), open("a/report.html").read()
-assert best["sentence"] + "\n" in table and "<p>We would take " + expected + ": " + best["sentence"] + ".</p>" in page, best["sentence"]
+assert best["sentence"].startswith(expected + " ") and best["sentence"] + "\n" in table, best["sentence"]
+assert "<p>We would take " + expected + ": it" + best["sentence"][len(expected):] + ".</p>" in page, best["sentence"]
 assert re.match(r"ticket-0\.\d+ is (as|less) accurate (as|than) the whole network \(\d+\.\d\d % against \d+\.\d\d % of \d+ samples\), has "
                 r"\d+\.\d % of its parameters and (runs \d+\.\d\d times as fast|may be faster|is not faster)", best["sentence"])
 head = page[:page.index("<h2>")]
