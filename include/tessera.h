@@ -887,8 +887,8 @@ typedef struct tsr_predictor_options {
     int callers;   /* calls that can run at the same time without waiting or allocating; 0 = 1. One
                       more than that allocates, once */
     int64_t batch; /* samples that are computed together, however few are asked for (one is computed
-                      alone); 0 = 32, 8 of a large network, 256 on a GPU, and what is left of
-                      images in fours or twos */
+                      alone). 0 = 32, or 8 of a large network, or 256 on a GPU; the last few images
+                      of a call then go in fours, or twos of a large network */
     bool scaled;   /* inputs are already as the network sees them: nothing is done to them */
     bool missing;  /* NaN is a value that is missing and filled in as in training */
 } tsr_predictor_options;
